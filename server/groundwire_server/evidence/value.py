@@ -1,0 +1,111 @@
+"""Typed values of attributes and filters, and the periods that figures hold for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from enum import Enum
+
+__all__ = [
+    "Attribute",
+    "Dimension",
+    "Family",
+    "Period",
+    "PeriodKind",
+    "Scalar",
+    "Span",
+    "Value",
+    "family_of",
+    "slice_text",
+]
+
+
+class PeriodKind(Enum):
+    """What a period is: a span of time (flow) or one day (instant)."""
+
+    FISCAL = "fiscal"
+    CALENDAR = "calendar"
+    INTERVAL = "interval"
+    INSTANT = "instant"
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """A period in canonical form with its first and last day, both inclusive.
+
+    Canonical: "2024", "FY2024", "2024H1", "FY2024H1", "2024Q3", "2024-03", "2018-09-30", "2020-01-01/2020-12-31".
+    Ordered by first day, then by last day (value.proto).
+    """
+
+    canonical: str
+    kind: PeriodKind
+    first: date
+    last: date
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Half-open range of text in Unicode code points."""
+
+    start: int
+    end: int
+
+
+def slice_text(text: str, span: Span) -> str:
+    """The stretch of text that a span names.
+
+    >>> slice_text("a😀b", Span(1, 2))
+    '😀'
+    """
+    return text[span.start : span.end]
+
+
+# bool stands before int in isinstance checks: True is no number here. datetime is an instant, date a day.
+Scalar = str | int | float | Decimal | bool | date | datetime | Period
+Value = Scalar | tuple[str, ...]
+
+
+class Family(Enum):
+    """Values compare only within one family."""
+
+    TEXT = "text"
+    NUMBER = "number"
+    TRUTH = "truth"
+    DAY = "day"
+    INSTANT = "instant"
+    PERIOD = "period"
+    TEXTS = "texts"
+
+
+def family_of(value: Value) -> Family:
+    """The family that a value belongs to."""
+    if isinstance(value, bool):
+        return Family.TRUTH
+    if isinstance(value, str):
+        return Family.TEXT
+    if isinstance(value, int | float | Decimal):
+        return Family.NUMBER
+    if isinstance(value, datetime):
+        return Family.INSTANT
+    if isinstance(value, date):
+        return Family.DAY
+    if isinstance(value, Period):
+        return Family.PERIOD
+    return Family.TEXTS
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """A named, typed attribute of a document, fact or edge. Names: 1 to 64 of a-z, 0-9, underscore."""
+
+    name: str
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """A further axis of a figure beside its channel."""
+
+    name: str
+    member: str
