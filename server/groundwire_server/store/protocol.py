@@ -1,0 +1,196 @@
+"""What any store of a library must do. `conformance.py` holds each sentence of these docstrings with a test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import Protocol
+
+from groundwire_server.evidence import Family, Label
+from groundwire_server.store.rows import (
+    ChunkMeta,
+    EdgeRecord,
+    FactRecord,
+    GenerationMark,
+    IngestState,
+    NewDocument,
+    Replaced,
+    StoredChunk,
+    StoredEdge,
+    StoredFact,
+    StoredRevision,
+    Withdrawn,
+    WriteCounts,
+)
+
+__all__ = ["Store", "StoreReader", "StoreWriter"]
+
+
+class StoreReader(Protocol):
+    """One consistent state: all that is visible at `generation`. Usable from any thread; never blocks a writer.
+
+    `clearance` bounds what is returned: rows with a stricter label do not exist, and RESTRICTED never does.
+    """
+
+    @property
+    def generation(self) -> int: ...
+
+    def chunk_count(self) -> int:
+        """Chunk rows ever written up to this generation, dead ones included."""
+        ...
+
+    def chunk_metas(self, after_row: int = 0) -> Iterator[ChunkMeta]:
+        """Every chunk row above `after_row` in ascending order, dead and hidden ones included: the index needs them."""
+        ...
+
+    def index_texts(self, first_row: int, last_row: int) -> Iterator[tuple[int, str]]:
+        """(chunk_row, header + newline + text, or text where there is no header) for rows in [first_row, last_row]."""
+        ...
+
+    def chunks(self, chunk_rows: Sequence[int]) -> list[StoredChunk]:
+        """The chunks in the order asked. Raises KeyError for a row that is not there."""
+        ...
+
+    def revision(self, doc_id: str, revision: int) -> StoredRevision | None: ...
+
+    def active_revision(self, doc_id: str) -> StoredRevision | None: ...
+
+    def revisions(self, doc_id: str) -> list[StoredRevision]:
+        """Newest first."""
+        ...
+
+    def documents(self, prefix: str = "", after: str = "", limit: int | None = None) -> list[StoredRevision]:
+        """Active revisions sorted by doc_id in code-point order."""
+        ...
+
+    def source_text(self, doc_id: str, revision: int) -> str | None: ...
+
+    def attribute_schema(self) -> dict[str, Family]:
+        """Attributes that filters may name; the first use of a name fixed its family."""
+        ...
+
+    def facts(
+        self,
+        clearance: Label,
+        *,
+        metric: str | None = None,
+        entity: str | None = None,
+        channel: str | None = None,
+        period: str | None = None,
+    ) -> list[StoredFact]:
+        """Every readable filed value that fits, PENDING included, sorted by (fact_id, filed_at or recorded_at, fact_row)."""
+        ...
+
+    def fact(self, clearance: Label, fact_id: str) -> list[StoredFact]:
+        """Every readable filed value of one fact."""
+        ...
+
+    def edges(self, clearance: Label, nodes: Sequence[tuple[str, str]], *, outgoing: bool) -> list[StoredEdge]:
+        """Edge rows that start (outgoing) or end at the (kind, code) nodes, sorted by (edge_id, source_doc, locator)."""
+        ...
+
+    def has_node(self, clearance: Label, kind: str, code: str) -> bool:
+        """Whether a readable edge touches the node."""
+        ...
+
+    def nodes(self, clearance: Label) -> list[tuple[str, str]]:
+        """Every (kind, code) that a readable edge touches, sorted."""
+        ...
+
+    def counts(self, clearance: Label) -> tuple[int, int, int, int]:
+        """Readable active documents, chunks, facts (distinct fact_id, PENDING left out), edges (distinct edge_id)."""
+        ...
+
+    def content_digest(self, clearance: Label) -> bytes:
+        """32 bytes: order-independent multiset hash of every birth and death of rows that `clearance` may read."""
+        ...
+
+    def embeddings(self, model: str, first_row: int, last_row: int) -> Iterator[tuple[int, bytes | None]]:
+        """(chunk_row, float32 bytes or None where the chunk has no vector of this model) for rows in [first_row, last_row]."""
+        ...
+
+    def rows_without_embedding(self, model: str, after_row: int = 0) -> Iterator[tuple[int, str]]:
+        """(chunk_row, index text) of visible chunks without a vector, in row order. RESTRICTED ones are left out."""
+        ...
+
+    def ingest(self, ingest_id: str) -> IngestState | None: ...
+
+    def spooled(self, ingest_id: str) -> bytes:
+        """Content of the unfinished document, in order."""
+        ...
+
+    def meta(self, name: str) -> str | None:
+        """A named text of the library, e.g. its glossary or settings."""
+        ...
+
+
+class StoreWriter(Protocol):
+    """One open write transaction: all of it becomes visible at once, at `generation`, or nothing does."""
+
+    @property
+    def generation(self) -> int: ...
+
+    def replace_document(self, document: NewDocument) -> Replaced:
+        """Retire the active revision and store revision max + 1; an empty tuple of chunks is a document without chunks.
+
+        Equal content (text, title, media type, label, valid_as_of, attributes, chunker and chunks) changes nothing.
+
+        Raises:
+            DocumentRefused: an attribute of another family than its first use.
+        """
+        ...
+
+    def withdraw_document(self, doc_id: str) -> Withdrawn:
+        """Retire the active revision, and the facts and edges whose source_doc it is. Raises UnknownResource."""
+        ...
+
+    def put_facts(self, records: Iterable[FactRecord]) -> WriteCounts:
+        """Add filed values. The same value filed at the same time changes nothing, or replaces what else differs."""
+        ...
+
+    def put_edges(self, records: Iterable[EdgeRecord]) -> WriteCounts: ...
+
+    def put_embeddings(self, model: str, vectors: Iterable[tuple[int, bytes]]) -> None:
+        """Vectors (float32 bytes) of chunk rows; kept by the SHA-256 of the index text, so equal texts share one."""
+        ...
+
+    def start_ingest(self, ingest_id: str, kind: str) -> IngestState: ...
+
+    def spool(self, ingest_id: str, seq: int, head: bytes | None, content: bytes) -> None:
+        """Keep a part of an unfinished document; makes `seq` durable."""
+        ...
+
+    def finish_part(self, ingest_id: str, seq: int, outcome: bytes) -> None:
+        """The open document is done: drop its spool, record its outcome; makes `seq` durable."""
+        ...
+
+    def finish_ingest(self, ingest_id: str) -> None: ...
+
+    def set_meta(self, name: str, value: str) -> None: ...
+
+
+class Store(Protocol):
+    """A library's system of record."""
+
+    def reader(self, generation: int | None = None) -> StoreReader:
+        """The state at `generation`, by default the last committed one."""
+        ...
+
+    def writer(self) -> AbstractContextManager[StoreWriter]:
+        """A transaction, committed durably on a clean exit and undone on an exception. One at a time.
+
+        A transaction that changed nothing visible commits its ledger entries without a new generation.
+
+        Raises:
+            ResourceExhausted: the disk is full; nothing was half written.
+        """
+        ...
+
+    def generation_at(self, moment: datetime) -> int:
+        """The last generation committed at or before `moment`; 0 when there was none."""
+        ...
+
+    def generations(self) -> list[GenerationMark]: ...
+
+    def close(self) -> None: ...

@@ -1,0 +1,245 @@
+"""What goes into a store and what comes out of it: plain frozen rows.
+
+Each stored row has `born`, the generation that wrote it, and `died`, the generation that ended it or None. It is visible
+at generation g exactly when born <= g and (died is None or died > g).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from groundwire_server.evidence import Attribute, Dimension, Label, ReviewStatus, Span
+
+__all__ = [
+    "ChunkMeta",
+    "EdgeRecord",
+    "FactRecord",
+    "GenerationMark",
+    "IngestState",
+    "NewChunk",
+    "NewDocument",
+    "Replaced",
+    "StoredChunk",
+    "StoredEdge",
+    "StoredFact",
+    "StoredRevision",
+    "Withdrawn",
+    "WriteCounts",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class NewChunk:
+    """A chunk to store. `text[span]` of the document is its text; the place of it in the tuple is its seq, from 0.
+
+    header: goes before the text in what is indexed and embedded, never into the text (empty: nothing).
+    locator: place for people, whole ("notes.md#line=10-18").
+    """
+
+    span: Span
+    locator: str
+    header: str = ""
+    heading: str = ""
+    parent_id: str = ""
+    parent_span: Span | None = None
+    parent_locator: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NewDocument:
+    """A document to store, read and chunked."""
+
+    doc_id: str
+    title: str
+    media_type: str
+    text: str
+    raw_sha256: bytes
+    raw_bytes: int
+    chunker: str
+    chunks: tuple[NewChunk, ...]
+    label: Label
+    valid_as_of: datetime | None = None
+    attributes: tuple[Attribute, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """What became of a document. `unchanged`: equal content, so no new revision."""
+
+    doc_id: str
+    revision: int
+    chunks: int
+    unchanged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """The revision that was active before (the last one if it was out already), and whether this call took it out."""
+
+    revision: int
+    withdrawn_now: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRevision:
+    """One revision of a document, without its text."""
+
+    doc_id: str
+    revision: int
+    title: str
+    media_type: str
+    raw_sha256: bytes
+    raw_bytes: int
+    text_chars: int
+    chunker: str
+    chunks: int
+    label: Label
+    valid_as_of: datetime | None
+    attributes: tuple[Attribute, ...]
+    ingested_at: datetime
+    retired_at: datetime | None
+    born: int
+    died: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkMeta:
+    """What restriction and ordering need of a chunk, without its text. `chunk_row` ascends with insertion, never reused."""
+
+    chunk_row: int
+    doc_id: str
+    revision: int
+    seq: int
+    label: Label
+    valid_as_of: datetime | None
+    born: int
+    died: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChunk:
+    """A chunk with all that its snippet needs."""
+
+    chunk_row: int
+    doc_id: str
+    revision: int
+    seq: int
+    title: str
+    text: str
+    text_sha256: bytes
+    span: Span
+    locator: str
+    header: str
+    heading: str
+    parent_id: str
+    parent_span: Span | None
+    parent_locator: str
+    label: Label
+    valid_as_of: datetime | None
+    ingested_at: datetime
+    attributes: tuple[Attribute, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FactRecord:
+    """A figure to store. Its key is metric, entity, period, channel, dimensions, unit (without case) and source_doc.
+
+    period is canonical; period_first and period_last are its days. filed_at orders the versions; None: now.
+    """
+
+    metric: str
+    entity: str
+    period: str
+    period_first: date
+    period_last: date
+    channel: str
+    value: str
+    unit: str
+    source_doc: str
+    locator: str
+    dimensions: tuple[Dimension, ...] = ()
+    decimals: int | None = None
+    as_written: str = ""
+    valid_as_of: datetime | None = None
+    filed_at: datetime | None = None
+    review_status: ReviewStatus = ReviewStatus.AUTO_APPROVED
+    author: str = ""
+    reason: str = ""
+    label: Label = Label.INTERNAL
+    attributes: tuple[Attribute, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFact:
+    """One filed value of a figure. Several of one fact_id are versions, ordered by (filed_at or recorded_at, fact_row)."""
+
+    fact_row: int
+    fact_id: str
+    record: FactRecord
+    recorded_at: datetime
+    born: int
+    died: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeRecord:
+    """A relation to store, already turned round where the library's relation names say so. Days are ISO text or empty."""
+
+    source_kind: str
+    source: str
+    relation: str
+    target_kind: str
+    target: str
+    extractor: str
+    source_doc: str
+    locator: str
+    valid_from: str = ""
+    valid_to: str = ""
+    attributes: tuple[Attribute, ...] = ()
+    label: Label = Label.INTERNAL
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEdge:
+    """One source of a relation. Rows with one edge_id are the sources of one edge, ordered by (source_doc, locator)."""
+
+    edge_row: int
+    edge_id: str
+    record: EdgeRecord
+    recorded_at: datetime
+    born: int
+    died: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class WriteCounts:
+    """How many rows were new or changed, and how many were there already."""
+
+    stored: int
+    unchanged: int
+
+
+@dataclass(frozen=True, slots=True)
+class IngestState:
+    """An ingest stream as far as it is durable.
+
+    durable_seq: every part up to here survives a crash.
+    head: opaque bytes of the unfinished document or file, empty when none is open; its content is spooled beside it.
+    outcomes: opaque bytes of each final outcome in order, so that a repeat gives the same.
+    """
+
+    ingest_id: str
+    kind: str
+    durable_seq: int
+    finished: bool
+    head: bytes
+    outcomes: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationMark:
+    """A generation and when it was committed; committed_at never goes back."""
+
+    generation: int
+    committed_at: datetime
