@@ -79,7 +79,7 @@ class StoreReader(Protocol):
         channel: str | None = None,
         period: str | None = None,
     ) -> list[StoredFact]:
-        """Every readable filed value that fits, PENDING included, sorted by (fact_id, filed_at or recorded_at, fact_row)."""
+        """Every readable filed value that fits, PENDING too, by (fact_id, filed_at or recorded_at, fact_row)."""
         ...
 
     def fact(self, clearance: Label, fact_id: str) -> list[StoredFact]:
@@ -87,7 +87,7 @@ class StoreReader(Protocol):
         ...
 
     def edges(self, clearance: Label, nodes: Sequence[tuple[str, str]], *, outgoing: bool) -> list[StoredEdge]:
-        """Edge rows that start (outgoing) or end at the (kind, code) nodes, sorted by (edge_id, source_doc, locator)."""
+        """Edge rows that start (outgoing) or end at the nodes, by (edge_id, source_doc, locator)."""
         ...
 
     def has_node(self, clearance: Label, kind: str, code: str) -> bool:
@@ -107,7 +107,7 @@ class StoreReader(Protocol):
         ...
 
     def embeddings(self, model: str, first_row: int, last_row: int) -> Iterator[tuple[int, bytes | None]]:
-        """(chunk_row, float32 bytes or None where the chunk has no vector of this model) for rows in [first_row, last_row]."""
+        """(chunk_row, float32 bytes, or None where it has no vector of this model) for [first_row, last_row]."""
         ...
 
     def rows_without_embedding(self, model: str, after_row: int = 0) -> Iterator[tuple[int, str]]:

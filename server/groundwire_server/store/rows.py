@@ -1,7 +1,7 @@
 """What goes into a store and what comes out of it: plain frozen rows.
 
-Each stored row has `born`, the generation that wrote it, and `died`, the generation that ended it or None. It is visible
-at generation g exactly when born <= g and (died is None or died > g).
+Each stored row has `born`, the generation that wrote it, and `died`, the generation that ended it or None.
+It is visible at generation g exactly when born <= g and (died is None or died > g).
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class StoredRevision:
 
 @dataclass(frozen=True, slots=True)
 class ChunkMeta:
-    """What restriction and ordering need of a chunk, without its text. `chunk_row` ascends with insertion, never reused."""
+    """What restriction and ordering need of a chunk. `chunk_row` ascends with insertion and is never reused."""
 
     chunk_row: int
     doc_id: str
@@ -172,7 +172,7 @@ class FactRecord:
 
 @dataclass(frozen=True, slots=True)
 class StoredFact:
-    """One filed value of a figure. Several of one fact_id are versions, ordered by (filed_at or recorded_at, fact_row)."""
+    """One filed value of a figure. Those of one fact_id are versions, by (filed_at or recorded_at, fact_row)."""
 
     fact_row: int
     fact_id: str
@@ -184,7 +184,7 @@ class StoredFact:
 
 @dataclass(frozen=True, slots=True)
 class EdgeRecord:
-    """A relation to store, already turned round where the library's relation names say so. Days are ISO text or empty."""
+    """A relation to store, already turned round where the relation names say so. Days are ISO text or empty."""
 
     source_kind: str
     source: str

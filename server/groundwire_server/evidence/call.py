@@ -1,0 +1,112 @@
+"""What every read carries: options, who asks, and the token that stops it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from enum import IntEnum
+
+from groundwire_server.errors import DeadlineExceeded, ErrorReason, FailedPrecondition, GroundwireError
+from groundwire_server.evidence.filter import Filter
+from groundwire_server.evidence.principal import Principal
+from groundwire_server.evidence.stream import Degradation, DegradationKind
+
+__all__ = ["Call", "CallCancelled", "CallOptions", "CancelToken", "EmptyFilterPolicy", "ExplainLevel"]
+
+
+class ExplainLevel(IntEnum):
+    """How much to tell about the way; numbers are those of `groundwire.v1.ExplainLevel`."""
+
+    NONE = 1
+    PLAN = 2
+    TRACE = 3
+
+
+class EmptyFilterPolicy(IntEnum):
+    """What to do when the hint leaves nothing; the hard filter is never dropped."""
+
+    NEVER_WIDEN = 1
+    RETRY_WITHOUT_MARKED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class CallOptions:
+    """Options of a read, checked and in our own types. `forbid` already holds what strictness forbids."""
+
+    request_id: str = ""
+    library_ids: tuple[str, ...] = ()
+    filter: Filter | None = None
+    hint: Filter | None = None
+    on_empty: EmptyFilterPolicy = EmptyFilterPolicy.RETRY_WITHOUT_MARKED
+    known_at: datetime | None = None
+    valid_at: datetime | None = None
+    explain: ExplainLevel = ExplainLevel.NONE
+    forbid: frozenset[DegradationKind] = frozenset()
+    language: str = ""
+    reference_date: date | None = None
+
+
+class CallCancelled(GroundwireError):
+    """The caller went away; nobody reads this."""
+
+    status = "CANCELLED"
+
+    def __init__(self) -> None:
+        super().__init__(ErrorReason.NOT_SERVING, "The call was cancelled.")
+
+
+class CancelToken:
+    """Polled between stages and inside long ones. Thread-safe.
+
+    Args:
+        deadline: `time.monotonic()` at which the call's time is over; None: never.
+    """
+
+    def __init__(self, deadline: float | None = None) -> None:
+        self._cancelled = threading.Event()
+        self._deadline = deadline
+
+    def cancel(self) -> None:
+        """Ask the work to stop."""
+        self._cancelled.set()
+
+    def check(self, stage: str = "") -> None:
+        """Raises CallCancelled or DeadlineExceeded when the work should stop."""
+        if self._cancelled.is_set():
+            raise CallCancelled
+        if self._deadline is not None and time.monotonic() >= self._deadline:
+            raise DeadlineExceeded(
+                ErrorReason.DEADLINE, "The time of the call ran out.", details={"stage": stage} if stage else None
+            )
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One read: its options, its principal, its cancel token, its clock."""
+
+    principal: Principal
+    options: CallOptions = field(default_factory=CallOptions)
+    cancel: CancelToken = field(default_factory=CancelToken)
+    now: Callable[[], datetime] = _utc_now
+
+    def accept(self, degradation: Degradation) -> Degradation:
+        """The degradation, when the call accepts its kind.
+
+        Raises:
+            FailedPrecondition: DEGRADATION_FORBIDDEN, when it does not (promise 5).
+        """
+        if degradation.kind in self.options.forbid:
+            raise FailedPrecondition(
+                ErrorReason.DEGRADATION_FORBIDDEN,
+                f"The call forbids {degradation.kind.name} ({degradation.component}).",
+                hint="Allow it, or mend what is missing.",
+                details={"kind": degradation.kind.name, "component": degradation.component},
+            )
+        return degradation

@@ -1,0 +1,73 @@
+"""What becomes of a metric query: found, not found, or unrecognised. Exactly one of the three, never a guess."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from groundwire_server.evidence.figure import MetricKey
+from groundwire_server.evidence.stream import Refusal
+from groundwire_server.evidence.value import Dimension
+
+__all__ = [
+    "CalculationOutcome",
+    "MetricFound",
+    "MetricNotFound",
+    "MetricOutcome",
+    "MetricQuery",
+    "UnrecognizedParam",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class MetricQuery:
+    """One figure, named as the caller says it. An empty channel is TOTAL."""
+
+    metric: str
+    entity: str
+    period: str
+    channel: str = ""
+    dimensions: tuple[Dimension, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MetricFound:
+    """There are figures: ids of the snippets that hold them, one a source."""
+
+    key: MetricKey
+    snippet_ids: tuple[str, ...]
+    conflicting: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MetricNotFound:
+    """Every name is known and there is no figure. The refusal's only digits are those of the period."""
+
+    key: MetricKey
+    refusal: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnrecognizedParam:
+    """The first of metric, entity, period, channel, dimensions that is not known or is ambiguous."""
+
+    param: str
+    raw: str
+    suggestions: tuple[str, ...] = ()
+    ambiguous: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MetricOutcome:
+    """What became of the query at this place."""
+
+    query_index: int
+    query: MetricQuery
+    outcome: MetricFound | MetricNotFound | UnrecognizedParam
+
+
+@dataclass(frozen=True, slots=True)
+class CalculationOutcome:
+    """What became of the calculation at this place: the snippet that holds the derived figure, or why there is none."""
+
+    calculation_index: int
+    outcome: str | Refusal
