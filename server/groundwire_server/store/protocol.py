@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from datetime import datetime
+from datetime import date, datetime
 from typing import Protocol
 
 from groundwire_server.evidence import Family, Label
@@ -78,8 +78,16 @@ class StoreReader(Protocol):
         entity: str | None = None,
         channel: str | None = None,
         period: str | None = None,
+        days: tuple[date, date] | None = None,
     ) -> list[StoredFact]:
-        """Every readable filed value that fits, PENDING too, by (fact_id, filed_at or recorded_at, fact_row)."""
+        """Every readable filed value that fits, PENDING too, by (fact_id, filed_at or recorded_at, fact_row).
+
+        days: first and last day of the period, whatever its canonical form.
+        """
+        ...
+
+    def fact_codes(self, clearance: Label, axis: str) -> list[str]:
+        """Distinct codes on an axis ("metric", "entity", "channel") that a readable fact not PENDING carries, sorted."""
         ...
 
     def fact(self, clearance: Label, fact_id: str) -> list[StoredFact]:

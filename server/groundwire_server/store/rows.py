@@ -6,6 +6,7 @@ It is visible at generation g exactly when born <= g and (died is None or died >
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -26,6 +27,7 @@ __all__ = [
     "StoredRevision",
     "Withdrawn",
     "WriteCounts",
+    "make_fact_id",
 ]
 
 
@@ -143,9 +145,11 @@ class StoredChunk:
 
 @dataclass(frozen=True, slots=True)
 class FactRecord:
-    """A figure to store. Its key is metric, entity, period, channel, dimensions, unit (without case) and source_doc.
+    """A figure to store. `make_fact_id` makes its id from its key and source.
 
     period is canonical; period_first and period_last are its days. filed_at orders the versions; None: now.
+    source: who states it over all its versions, where these stand in documents of their own (a figure filed in one
+    report and restated in the next); empty: source_doc. Lineage and withdrawal always go by source_doc.
     """
 
     metric: str
@@ -168,6 +172,26 @@ class FactRecord:
     reason: str = ""
     label: Label = Label.INTERNAL
     attributes: tuple[Attribute, ...] = ()
+    source: str = ""
+
+
+def make_fact_id(record: FactRecord) -> str:
+    """128-bit hex of key and source: metric, entity, days, channel, dimensions in any order, unit without case, source.
+
+    The days and not the wording make the period: "2020" and "2020-01-01/2020-12-31" are one; a day alone (an instant)
+    and the span of that one day are two.
+    """
+    first, last = record.period_first.isoformat(), record.period_last.isoformat()
+    instant = first == last and "/" not in record.period
+    parts = [record.metric, record.entity, first if instant else f"{first}/{last}", record.channel]
+    parts += [record.unit.casefold(), record.source or record.source_doc]
+    for dimension in sorted(record.dimensions, key=lambda d: d.name):
+        parts += [dimension.name, dimension.member]
+    digest = hashlib.sha256()
+    for part in parts:
+        raw = part.encode("utf-8", "surrogatepass")
+        digest.update(len(raw).to_bytes(8, "big") + raw)
+    return digest.hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True)
