@@ -87,7 +87,7 @@ class StoreReader(Protocol):
         ...
 
     def fact_codes(self, clearance: Label, axis: str) -> list[str]:
-        """Distinct codes on an axis ("metric", "entity", "channel") that a readable fact not PENDING carries, sorted."""
+        """Distinct codes on an axis ("metric", "entity", "channel") of readable facts that are not PENDING, sorted."""
         ...
 
     def fact(self, clearance: Label, fact_id: str) -> list[StoredFact]:
