@@ -7,6 +7,9 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from groundwire_server.errors import ErrorReason
 from groundwire_server.evidence import (
     AllOf,
@@ -22,8 +25,6 @@ from groundwire_server.evidence import (
     check_filter,
     matches,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 SCHEMA = {"year": Family.NUMBER, "title": Family.TEXT, "day": Family.DAY, "open": Family.TRUTH, "tags": Family.TEXTS}
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from groundwire_server.evidence import Label, Principal, parse_label
 from hypothesis import given
 from hypothesis import strategies as st
+
+from groundwire_server.evidence import Label, Principal, parse_label
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from groundwire_server.evidence import ChunkId, Locator, decode_id, encode_id, format_node_id, parse_node_id
 from hypothesis import given
 from hypothesis import strategies as st
+
+from groundwire_server.evidence import ChunkId, Locator, decode_id, encode_id, format_node_id, parse_node_id
 
 raw = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40)
 hostile = st.one_of(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from groundwire_server.evidence import make_snippet_id, text_sha256
 from hypothesis import given
 from hypothesis import strategies as st
+
+from groundwire_server.evidence import make_snippet_id, text_sha256
 
 words = st.text(max_size=8)
 
