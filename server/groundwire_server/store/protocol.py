@@ -16,6 +16,7 @@ from groundwire_server.store.rows import (
     IngestState,
     NewDocument,
     Replaced,
+    RevisionSpan,
     StoredChunk,
     StoredEdge,
     StoredFact,
@@ -30,7 +31,8 @@ __all__ = ["Store", "StoreReader", "StoreWriter"]
 class StoreReader(Protocol):
     """One consistent state: all that is visible at `generation`. Usable from any thread; never blocks a writer.
 
-    `clearance` bounds what is returned: rows with a stricter label do not exist, and RESTRICTED never does.
+    `clearance` bounds what is returned: rows with a stricter label do not exist, and RESTRICTED never does. None, where
+    it may be given, bounds nothing: for the house's own work, never for what goes to a caller.
     """
 
     @property
@@ -44,6 +46,17 @@ class StoreReader(Protocol):
         """Every chunk row above `after_row` in ascending order, dead and hidden ones included: the index needs them."""
         ...
 
+    def revision_spans(self, after_row: int = 0) -> Iterator[RevisionSpan]:
+        """Every revision with chunk rows above `after_row`, by first_row, dead and hidden ones included.
+
+        All the chunks of a revision are written together, so that their rows follow one another in seq order.
+        """
+        ...
+
+    def retired_spans(self, after_generation: int) -> Iterator[RevisionSpan]:
+        """Every revision with chunks that died in (after_generation, generation], hidden ones included."""
+        ...
+
     def index_texts(self, first_row: int, last_row: int) -> Iterator[tuple[int, str]]:
         """(chunk_row, header + newline + text, or text where there is no header) for rows in [first_row, last_row]."""
         ...
@@ -52,22 +65,30 @@ class StoreReader(Protocol):
         """The chunks in the order asked. Raises KeyError for a row that is not there."""
         ...
 
-    def revision(self, doc_id: str, revision: int) -> StoredRevision | None: ...
+    def revision(self, doc_id: str, revision: int, *, clearance: Label | None) -> StoredRevision | None: ...
 
-    def active_revision(self, doc_id: str) -> StoredRevision | None: ...
+    def active_revision(self, doc_id: str, *, clearance: Label | None) -> StoredRevision | None:
+        """The revision that answers now; None as well where it is there and not readable."""
+        ...
 
-    def revisions(self, doc_id: str) -> list[StoredRevision]:
+    def revisions(self, doc_id: str, *, clearance: Label | None) -> list[StoredRevision]:
         """Newest first."""
         ...
 
-    def documents(self, prefix: str = "", after: str = "", limit: int | None = None) -> list[StoredRevision]:
+    def documents(
+        self, prefix: str = "", after: str = "", limit: int | None = None, *, clearance: Label | None
+    ) -> list[StoredRevision]:
         """Active revisions sorted by doc_id in code-point order."""
         ...
 
-    def source_text(self, doc_id: str, revision: int) -> str | None: ...
+    def source_text(self, doc_id: str, revision: int, *, clearance: Label | None) -> str | None: ...
 
-    def attribute_schema(self) -> dict[str, Family]:
-        """Attributes that filters may name; the first use of a name fixed its family."""
+    def attribute_schema(self, clearance: Label | None) -> dict[str, Family]:
+        """Attributes of documents, facts and edges that filters may name.
+
+        The first use of a name fixed its family, for everything of that label and above. What is hidden from a reader
+        neither shows a name nor fixes a family for it; where two labels fixed two families, the lower label's holds.
+        """
         ...
 
     def facts(
@@ -79,10 +100,12 @@ class StoreReader(Protocol):
         channel: str | None = None,
         period: str | None = None,
         days: tuple[date, date] | None = None,
+        known_at: datetime | None = None,
     ) -> list[StoredFact]:
         """Every readable filed value that fits, PENDING too, by (fact_id, filed_at or recorded_at, fact_row).
 
         days: first and last day of the period, whatever its canonical form.
+        known_at: only what was filed by then; a value without filed_at as the store had recorded it then.
         """
         ...
 
@@ -90,12 +113,20 @@ class StoreReader(Protocol):
         """Distinct codes on an axis ("metric", "entity", "channel") of readable facts that are not PENDING, sorted."""
         ...
 
-    def fact(self, clearance: Label, fact_id: str) -> list[StoredFact]:
-        """Every readable filed value of one fact."""
+    def fact(self, clearance: Label, fact_id: str, *, known_at: datetime | None = None) -> list[StoredFact]:
+        """Every readable filed value of one fact, ordered and bounded as in `facts`."""
+        ...
+
+    def retired_facts(self, clearance: Label, fact_id: str) -> list[StoredFact]:
+        """Readable values of one fact that are there no more, in the order of `facts`: old citations name them."""
         ...
 
     def edges(self, clearance: Label, nodes: Sequence[tuple[str, str]], *, outgoing: bool) -> list[StoredEdge]:
         """Edge rows that start (outgoing) or end at the nodes, by (edge_id, source_doc, locator)."""
+        ...
+
+    def edge(self, clearance: Label, edge_id: str) -> list[StoredEdge]:
+        """Every readable source of one edge, by (source_doc, locator)."""
         ...
 
     def has_node(self, clearance: Label, kind: str, code: str) -> bool:
@@ -115,7 +146,10 @@ class StoreReader(Protocol):
         ...
 
     def embeddings(self, model: str, first_row: int, last_row: int) -> Iterator[tuple[int, bytes | None]]:
-        """(chunk_row, float32 bytes, or None where it has no vector of this model) for [first_row, last_row]."""
+        """(chunk_row, float32 bytes, or None where it has no vector of this model) for [first_row, last_row].
+
+        Embeddings have no generations: whatever is there now. RESTRICTED chunks have none.
+        """
         ...
 
     def rows_without_embedding(self, model: str, after_row: int = 0) -> Iterator[tuple[int, str]]:
@@ -150,17 +184,34 @@ class StoreWriter(Protocol):
         ...
 
     def withdraw_document(self, doc_id: str) -> Withdrawn:
-        """Retire the active revision, and the facts and edges whose source_doc it is. Raises UnknownResource."""
+        """Retire the active revision, and the facts and edges whose source_doc it is.
+
+        A source of facts or edges alone is withdrawn likewise, with revision 0. Raises UnknownResource when there never
+        was either.
+        """
         ...
 
     def put_facts(self, records: Iterable[FactRecord]) -> WriteCounts:
-        """Add filed values. The same value filed at the same time changes nothing, or replaces what else differs."""
+        """Add filed values. A repeat changes nothing; a bad record is refused and the others go on.
+
+        The same value from the same place (source_doc, locator) and filed at the same time is the same version: where
+        something else of it differs (review, label, author ...) the old row dies and the new one is born. Without
+        filed_at it is compared with the newest such value from its place. Any other value is a further version.
+        """
         ...
 
-    def put_edges(self, records: Iterable[EdgeRecord]) -> WriteCounts: ...
+    def put_edges(self, records: Iterable[EdgeRecord]) -> WriteCounts:
+        """Add sources of edges, one a (edge_id, source_doc, locator). A repeat changes nothing or replaces what differs.
 
-    def put_embeddings(self, model: str, vectors: Iterable[tuple[int, bytes]]) -> None:
-        """Vectors (float32 bytes) of chunk rows; kept by the SHA-256 of the index text, so equal texts share one."""
+        A bad record is refused and the others go on.
+        """
+        ...
+
+    def put_embeddings(self, model: str, vectors: Iterable[tuple[int, bytes]]) -> list[int]:
+        """Store vectors (float32 bytes) of chunk rows. Returns every chunk row that has one by this call, ascending.
+
+        Equal index texts share one vector, but a chunk never takes one from a text of a stricter label than its own.
+        """
         ...
 
     def start_ingest(self, ingest_id: str, kind: str) -> IngestState: ...
@@ -174,6 +225,10 @@ class StoreWriter(Protocol):
         ...
 
     def finish_ingest(self, ingest_id: str) -> None: ...
+
+    def forget_ingests(self, before: datetime) -> int:
+        """Drop ingests, finished or not, that were last written before; returns how many."""
+        ...
 
     def set_meta(self, name: str, value: str) -> None: ...
 

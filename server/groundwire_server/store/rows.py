@@ -10,6 +10,7 @@ import hashlib
 from dataclasses import dataclass
 from datetime import date, datetime
 
+from groundwire_server.errors import RowRefused
 from groundwire_server.evidence import Attribute, Dimension, Label, ReviewStatus, Span
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "NewChunk",
     "NewDocument",
     "Replaced",
+    "RevisionSpan",
     "StoredChunk",
     "StoredEdge",
     "StoredFact",
@@ -115,6 +117,24 @@ class ChunkMeta:
     seq: int
     label: Label
     valid_as_of: datetime | None
+    born: int
+    died: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionSpan:
+    """A revision and its chunk rows: first_row, first_row + 1 ... in seq order. What columns over chunks are made of."""
+
+    first_row: int
+    chunks: int
+    doc_id: str
+    revision: int
+    title: str
+    media_type: str
+    label: Label
+    valid_as_of: datetime | None
+    attributes: tuple[Attribute, ...]
+    ingested_at: datetime
     born: int
     died: int | None
 
@@ -238,10 +258,14 @@ class StoredEdge:
 
 @dataclass(frozen=True, slots=True)
 class WriteCounts:
-    """How many rows were new or changed, and how many were there already."""
+    """How many rows were new or changed, and how many were there already.
+
+    refused: (place in what was given, from 0; why) of each record that was not stored.
+    """
 
     stored: int
     unchanged: int
+    refused: tuple[tuple[int, RowRefused], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
