@@ -59,6 +59,10 @@ from groundwire_server.evidence.outcome import (
 from groundwire_server.evidence.principal import (
     Principal,
 )
+from groundwire_server.evidence.refusal import (
+    LANGUAGES,
+    make_refusal,
+)
 from groundwire_server.evidence.relation import (
     GraphEdge,
     GraphNode,
@@ -99,6 +103,7 @@ from groundwire_server.evidence.value import (
 )
 
 __all__ = [
+    "LANGUAGES",
     "MAX_FILTER_DEPTH",
     "MAX_FILTER_NODES",
     "MAX_FILTER_VALUES",
@@ -166,6 +171,7 @@ __all__ = [
     "encode_id",
     "family_of",
     "format_node_id",
+    "make_refusal",
     "make_snippet_id",
     "matches",
     "parse_label",
