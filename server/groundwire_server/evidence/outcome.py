@@ -48,12 +48,16 @@ class MetricNotFound:
 
 @dataclass(frozen=True, slots=True)
 class UnrecognizedParam:
-    """The first of metric, entity, period, channel, dimensions that is not known or is ambiguous."""
+    """The first of metric, entity, period, channel, dimensions that is not known or is ambiguous.
+
+    `explanation`: fixed sentence on why `raw` cannot be read; empty: it is simply not known.
+    """
 
     param: str
     raw: str
     suggestions: tuple[str, ...] = ()
     ambiguous: bool = False
+    explanation: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,12 +93,13 @@ class Degradation:
 
 @dataclass(frozen=True, slots=True)
 class PlanStep:
-    """One stage as it will really run."""
+    """One stage as it will really run. `coverage`, of dense stages: share of the candidates that have a vector."""
 
     stage: str
     backend: str
     detail: str = ""
     library_id: str = ""
+    coverage: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
