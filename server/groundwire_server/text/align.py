@@ -1,0 +1,91 @@
+"""A text beside its normal form, and the way back from a match in the one to code points of the other.
+
+The normal form composes, splits and drops characters (NFD, full width, ligatures, variation selectors), so a position
+in it is no position in the source. Characters that act on each other are taken together: a base character with the
+combining marks and dropped characters behind it is one *cluster*, and a match that touches a cluster covers it whole.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from groundwire_server.evidence import Span
+from groundwire_server.text.normal import normalize
+
+__all__ = ["AlignedText", "align"]
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedText:
+    """A text, its normal form, and for each position of that the cluster of the source that it came from.
+
+    Attributes:
+        source: the text as stored.
+        normal: `normalize(source)`.
+        starts: where the cluster of each normal position begins in the source; None when positions are equal.
+        ends: where it ends.
+    """
+
+    source: str
+    normal: str
+    starts: Sequence[int] | None
+    ends: Sequence[int] | None
+
+    def span(self, start: int, end: int) -> Span:
+        """The stretch of the source that `normal[start:end]`, not empty, came from."""
+        if self.starts is None or self.ends is None:
+            return Span(start, end)
+        return Span(self.starts[start], self.ends[end - 1])
+
+
+class _Forms(dict[str, str | None]):
+    """Normal form of single characters as they are met; None for one that joins the character before it."""
+
+    def __missing__(self, character: str) -> str | None:
+        form = normalize(character) if not _joins(character) else None
+        self[character] = form or None
+        return self[character]
+
+
+def _joins(character: str) -> bool:
+    """Whether a character can act on the one before it: combining marks and the later jamo of a Hangul syllable."""
+    first = unicodedata.normalize("NFKD", character)[0]
+    return unicodedata.category(first)[0] == "M" or "\u1160" <= first <= "\u11ff" or unicodedata.combining(first) != 0
+
+
+_FORMS = _Forms()
+
+
+def align(text: str) -> AlignedText:
+    """A text beside its normal form.
+
+    >>> aligned = align("ﬁne ｶﾞｽ")
+    >>> aligned.normal, aligned.span(1, 2), aligned.span(5, 6)
+    ('fine ガス', Span(start=0, end=1), Span(start=4, end=6))
+    """
+    if text.isascii():
+        return AlignedText(text, text.lower(), None, None)
+    forms = list(map(_FORMS.__getitem__, text))
+    if None not in forms:
+        normal = "".join(form for form in forms if form is not None)
+        if len(normal) == len(text):  # no form is empty, so each is one character
+            return AlignedText(text, normal, None, None)
+    return _align_clusters(text, forms)
+
+
+def _align_clusters(text: str, forms: Sequence[str | None]) -> AlignedText:
+    heads = [at for at, form in enumerate(forms) if form is not None]
+    if not heads or heads[0] != 0:
+        heads.insert(0, 0)
+    parts: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    for head, end in zip(heads, [*heads[1:], len(text)], strict=True):
+        form = forms[head] if end == head + 1 else None
+        part = normalize(text[head:end]) if form is None else form
+        parts.append(part)
+        starts.extend([head] * len(part))
+        ends.extend([end] * len(part))
+    return AlignedText(text, "".join(parts), starts, ends)
