@@ -1,0 +1,71 @@
+"""From files to text with a map back to places. One reader a file; `READERS` lists them."""
+
+from groundwire_server.readers.document import (
+    Document,
+    Reader,
+    ReaderOutput,
+    ReadOptions,
+    ReadWarning,
+    RefusedPart,
+    Source,
+)
+from groundwire_server.readers.encoding import (
+    CHARSETS,
+    decode_text,
+)
+from groundwire_server.readers.json_lines import (
+    JsonLinesReader,
+)
+from groundwire_server.readers.markdown import (
+    MarkdownReader,
+)
+from groundwire_server.readers.metadata import (
+    BUILT_IN_ATTRIBUTES,
+    Metadata,
+    parse_metadata_toml,
+    read_metadata,
+)
+from groundwire_server.readers.places import (
+    Axis,
+    HeadingMap,
+    PlaceMap,
+    line_starts,
+    places_by_line,
+)
+from groundwire_server.readers.plain_text import (
+    PlainTextReader,
+)
+from groundwire_server.readers.registry import (
+    READERS,
+    can_read,
+    find_reader,
+    read_document,
+)
+
+__all__ = [
+    "BUILT_IN_ATTRIBUTES",
+    "CHARSETS",
+    "READERS",
+    "Axis",
+    "Document",
+    "HeadingMap",
+    "JsonLinesReader",
+    "MarkdownReader",
+    "Metadata",
+    "PlaceMap",
+    "PlainTextReader",
+    "ReadOptions",
+    "ReadWarning",
+    "Reader",
+    "ReaderOutput",
+    "RefusedPart",
+    "Source",
+    "can_read",
+    "decode_text",
+    "find_reader",
+    "line_starts",
+    "parse_metadata_toml",
+    "places_by_line",
+    "read_document",
+    "read_metadata",
+]

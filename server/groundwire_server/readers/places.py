@@ -1,0 +1,93 @@
+"""From spans of a text to places for people: lines, and later pages, slides and rows."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from groundwire_server.evidence import Span
+
+__all__ = ["Axis", "HeadingMap", "PlaceMap", "line_starts", "places_by_line"]
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
+
+
+def line_starts(text: str) -> array[int]:
+    """Offset at which each line starts; a line ends at CR LF, LF or CR, as editors count, and nowhere else.
+
+    >>> list(line_starts("a\\r\\nb\\u2028c\\n"))
+    [0, 3, 7]
+    """
+    starts = array("Q", (0,))
+    starts.extend(match.end() for match in _LINE_END.finditer(text))
+    return starts
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One way to count places, e.g. "line" or "page".
+
+    starts: ascending offsets at which each place begins; the first one is 0.
+    names: how each place is called; empty: 1, 2, 3 ...
+    """
+
+    key: str
+    starts: Sequence[int]
+    names: Sequence[str] = ()
+
+    def name_at(self, offset: int) -> str:
+        """The place that holds the code point at `offset`."""
+        place = max(0, bisect_right(self.starts, offset) - 1)
+        return self.names[place] if self.names else str(place + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class HeadingMap:
+    """The heading that each stretch of a text stands under; before the first start there is none."""
+
+    starts: Sequence[int] = ()
+    headings: Sequence[str] = ()
+
+    def at(self, offset: int) -> str:
+        """The heading above `offset`, empty when there is none."""
+        place = bisect_right(self.starts, offset) - 1
+        return self.headings[place] if place >= 0 else ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceMap:
+    """Where spans of a text lie. `axes` go from the widest to the narrowest, which counts within it."""
+
+    axes: tuple[Axis, ...] = ()
+    headings: HeadingMap = field(default_factory=HeadingMap)
+
+    def locate(self, span: Span) -> tuple[tuple[str, str], ...]:
+        """Parts of a locator. An axis on which the span begins and ends apart is the last one named.
+
+        >>> places = PlaceMap((Axis("page", (0, 10)), Axis("para", (0, 4, 10, 14), ("1", "2", "1", "2"))))
+        >>> places.locate(Span(10, 16)), places.locate(Span(5, 16))
+        ((('page', '2'), ('para', '1-2')), (('page', '1-2'),))
+        """
+        parts = []
+        for axis in self.axes:
+            first, last = axis.name_at(span.start), axis.name_at(max(span.start, span.end - 1))
+            parts.append((axis.key, first if first == last else f"{first}-{last}"))
+            if first != last:
+                break
+        return tuple(parts)
+
+    def heading(self, span: Span) -> str:
+        """The heading that the beginning of a span stands under, empty when there is none."""
+        return self.headings.at(span.start)
+
+
+def places_by_line(text: str, headings: Iterable[tuple[int, str]] = ()) -> PlaceMap:
+    """A map that counts lines from 1; `headings` are (offset, heading in force from there), ascending."""
+    listed = list(headings)
+    return PlaceMap(
+        (Axis("line", line_starts(text)),),
+        HeadingMap(tuple(start for start, _ in listed), tuple(heading for _, heading in listed)),
+    )

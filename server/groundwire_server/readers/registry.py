@@ -1,0 +1,97 @@
+"""Which reader reads a file: by the media type that was given, else by the ending of its name."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+from groundwire_server.errors import DocumentRefused, ErrorReason
+from groundwire_server.readers.document import Reader, ReaderOutput, ReadOptions, Source
+from groundwire_server.readers.json_lines import JsonLinesReader
+from groundwire_server.readers.markdown import MarkdownReader
+from groundwire_server.readers.plain_text import PlainTextReader
+
+__all__ = ["READERS", "can_read", "find_reader", "read_document"]
+
+PLAIN_TEXT = PlainTextReader()
+READERS: tuple[Reader, ...] = (PLAIN_TEXT, MarkdownReader(), JsonLinesReader())
+
+# What a client sends that does not know; the name decides then.
+_NOT_SAID = frozenset({"", "application/octet-stream", "binary/octet-stream"})
+
+
+def read_document(
+    doc_id: str, raw: bytes, media_type: str = "", charset: str = "", options: ReadOptions | None = None
+) -> list[ReaderOutput]:
+    """The documents in a file, in order: one of most files, one a line of JSON lines.
+
+    Args:
+        doc_id: path relative to the root of the ingest; its ending names the kind where `media_type` does not.
+        raw: the content as it came.
+        media_type: e.g. "text/markdown; charset=shift_jis"; empty: by name.
+        charset: of a text; empty: that of the media type, else detected.
+        options: bounds of reading; None: the defaults.
+
+    Raises:
+        DocumentRefused: DOCUMENT_TOO_LARGE, DOCUMENT_UNSUPPORTED (names the kinds that are read), DOCUMENT_NO_TEXT or
+            DOCUMENT_BROKEN.
+    """
+    options = options or ReadOptions()
+    if len(raw) > options.max_bytes:
+        raise DocumentRefused(
+            ErrorReason.DOCUMENT_TOO_LARGE,
+            f"{doc_id}: {len(raw)} bytes are over the limit of {options.max_bytes}.",
+            details={"max_bytes": str(options.max_bytes)},
+        )
+    kind, _, parameters = media_type.partition(";")
+    reader = find_reader(doc_id, kind)
+    return reader.read(Source(doc_id, raw, charset or _charset_parameter(parameters), options))
+
+
+def find_reader(doc_id: str, media_type: str = "") -> Reader:
+    """The reader for a media type, else for a name. A name without an ending is plain text.
+
+    Raises:
+        DocumentRefused: DOCUMENT_UNSUPPORTED, with the kinds that are read.
+    """
+    said = media_type.strip().casefold()
+    if said not in _NOT_SAID:
+        for reader in READERS:
+            if said == reader.media_type or said in reader.aliases:
+                return reader
+        known = ", ".join(sorted(reader.media_type for reader in READERS))
+        raise DocumentRefused(
+            ErrorReason.DOCUMENT_UNSUPPORTED,
+            f"{doc_id}: no reader for media type {said[:80]!r}; those read are {known}.",
+            details={"field": "media_type", "media_type": said[:80]},
+        )
+    name = PurePosixPath(doc_id).name.casefold()
+    fits = [(len(suffix), reader) for reader in READERS for suffix in reader.suffixes if name.endswith(suffix)]
+    if fits:
+        return max(fits, key=lambda fit: fit[0])[1]
+    if not PurePosixPath(name).suffix:
+        return PLAIN_TEXT
+    suffix = PurePosixPath(name).suffix
+    known = ", ".join(sorted(suffix for reader in READERS for suffix in reader.suffixes))
+    raise DocumentRefused(
+        ErrorReason.DOCUMENT_UNSUPPORTED,
+        f"{doc_id}: no reader for {suffix[:40]!r}; those read are {known}.",
+        hint="A text with another ending is read with media_type text/plain.",
+        details={"suffix": suffix[:40]},
+    )
+
+
+def can_read(doc_id: str) -> bool:
+    """Whether a file of this name has a reader, judged by its ending."""
+    try:
+        find_reader(doc_id)
+    except DocumentRefused:
+        return False
+    return True
+
+
+def _charset_parameter(parameters: str) -> str:
+    for parameter in parameters.split(";"):
+        name, _, value = parameter.partition("=")
+        if name.strip().casefold() == "charset":
+            return value.strip().strip('"')
+    return ""
