@@ -1,0 +1,32 @@
+"""The caller that exists before authentication does (formats.md, Who calls)."""
+
+from __future__ import annotations
+
+from groundwire_server.errors import ErrorReason, InvalidRequest
+from groundwire_server.evidence import Label, Principal, parse_label
+
+__all__ = ["local_principal"]
+
+_READABLE = (Label.PUBLIC, Label.INTERNAL, Label.CONFIDENTIAL)
+
+
+def local_principal(clearance: Label | str = Label.INTERNAL) -> Principal:
+    """The caller on loopback without credentials: `local`, who reads up to `clearance`.
+
+    Args:
+        clearance: a label, or its name as people write it.
+
+    Raises:
+        InvalidRequest: RESTRICTED, or a name that is no label: nobody reads RESTRICTED over the wire.
+
+    >>> local_principal("Confidential").clearance.name
+    'CONFIDENTIAL'
+    """
+    label = parse_label(clearance) if isinstance(clearance, str) else clearance
+    if label not in _READABLE:
+        written = clearance if isinstance(clearance, str) else clearance.name
+        choices = ", ".join(each.name.lower() for each in _READABLE)
+        raise InvalidRequest.one(
+            "access.local_clearance", ErrorReason.UNKNOWN_NAME, f"{written!r} is none of {choices}"
+        )
+    return Principal("local", label)
