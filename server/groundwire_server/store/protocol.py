@@ -16,6 +16,7 @@ from groundwire_server.store.rows import (
     IngestState,
     NewDocument,
     Replaced,
+    RevisionDetail,
     RevisionSpan,
     StoredChunk,
     StoredEdge,
@@ -51,6 +52,10 @@ class StoreReader(Protocol):
 
         All the chunks of a revision are written together, so that their rows follow one another in seq order.
         """
+        ...
+
+    def revision_details(self, after_row: int = 0) -> Iterator[RevisionDetail]:
+        """What filters test, of the same revisions in the same order."""
         ...
 
     def retired_spans(self, after_generation: int) -> Iterator[RevisionSpan]:
@@ -201,9 +206,9 @@ class StoreWriter(Protocol):
         ...
 
     def put_edges(self, records: Iterable[EdgeRecord]) -> WriteCounts:
-        """Add sources of edges, one a (edge_id, source_doc, locator). A repeat changes nothing or replaces what differs.
+        """Add sources of edges, one a (edge_id, source_doc, locator).
 
-        A bad record is refused and the others go on.
+        A repeat changes nothing, or replaces what differs. A bad record is refused and the others go on.
         """
         ...
 

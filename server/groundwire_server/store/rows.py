@@ -22,6 +22,7 @@ __all__ = [
     "NewChunk",
     "NewDocument",
     "Replaced",
+    "RevisionDetail",
     "RevisionSpan",
     "StoredChunk",
     "StoredEdge",
@@ -123,20 +124,29 @@ class ChunkMeta:
 
 @dataclass(frozen=True, slots=True)
 class RevisionSpan:
-    """A revision and its chunk rows: first_row, first_row + 1 ... in seq order. What columns over chunks are made of."""
+    """A revision and its chunk rows: first_row, first_row + 1 ... in seq order. Columns over chunks are made of it."""
 
     first_row: int
     chunks: int
     doc_id: str
     revision: int
-    title: str
-    media_type: str
     label: Label
     valid_as_of: datetime | None
-    attributes: tuple[Attribute, ...]
-    ingested_at: datetime
     born: int
     died: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionDetail:
+    """What filters test of the revision whose first chunk row is `first_row`."""
+
+    first_row: int
+    doc_id: str
+    title: str
+    media_type: str
+    valid_as_of: datetime | None
+    ingested_at: datetime
+    attributes: tuple[Attribute, ...]
 
 
 @dataclass(frozen=True, slots=True)

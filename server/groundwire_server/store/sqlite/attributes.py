@@ -1,0 +1,75 @@
+"""Families of attributes, fixed by first use. What is hidden from a reader fixes nothing that the reader can notice."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+
+from groundwire_server.evidence import Attribute, Family, Label, family_of
+from groundwire_server.store.sqlite.codec import is_storable
+
+__all__ = ["AttributeBook", "read_attribute_schema"]
+
+
+def _texts(attribute: Attribute) -> tuple[str, ...]:
+    if isinstance(attribute.value, str):
+        return (attribute.name, attribute.value)
+    return (attribute.name, *(attribute.value if isinstance(attribute.value, tuple) else ()))
+
+
+class AttributeBook:
+    """The families as one write transaction sees and extends them."""
+
+    def __init__(self, connection: sqlite3.Connection, generation: int) -> None:
+        self._connection = connection
+        self._generation = generation
+        self._families: dict[str, dict[int, Family]] | None = None
+
+    def fault(self, label: Label, attributes: Sequence[Attribute]) -> str:
+        """Why a row of this label cannot have these attributes; empty when it can. Changes nothing."""
+        seen: dict[str, Family] = {}
+        for attribute in attributes:
+            if not all(is_storable(text) for text in _texts(attribute)):
+                return f"attribute {attribute.name!a} holds half a surrogate pair, which has no UTF-8 form"
+            if attribute.name in seen:
+                return f"attribute {attribute.name!r} is given twice"
+            family = seen[attribute.name] = family_of(attribute.value)
+            declared = self._declared(attribute.name, label)
+            if declared is not None and declared is not family:
+                return (
+                    f"attribute {attribute.name!r} holds {declared.value} in this library, the value is {family.value}"
+                )
+        return ""
+
+    def fix(self, label: Label, attributes: Sequence[Attribute]) -> None:
+        """Note the first use of each name under this label or a lower one."""
+        for attribute in attributes:
+            if self._declared(attribute.name, label) is not None:
+                continue
+            family = family_of(attribute.value)
+            self._load().setdefault(attribute.name, {})[int(label)] = family
+            self._connection.execute(
+                "INSERT INTO attribute_family (name, label, family, born) VALUES (?, ?, ?, ?)",
+                (attribute.name, int(label), family.value, self._generation),
+            )
+
+    def _load(self) -> dict[str, dict[int, Family]]:
+        if self._families is None:
+            self._families = {}
+            for name, label, family in self._connection.execute("SELECT name, label, family FROM attribute_family"):
+                self._families.setdefault(name, {})[label] = Family(family)
+        return self._families
+
+    def _declared(self, name: str, label: Label) -> Family | None:
+        by_label = self._load().get(name, {})
+        readable = [used for used in by_label if used <= label]
+        return by_label[min(readable)] if readable else None
+
+
+def read_attribute_schema(connection: sqlite3.Connection, generation: int, strictest: int) -> dict[str, Family]:
+    """Names and families that rows up to the label `strictest` have used by `generation`, sorted by name."""
+    rows = connection.execute(
+        "SELECT name, family FROM attribute_family WHERE label <= ? AND born <= ? ORDER BY name, label DESC",
+        (strictest, generation),
+    )
+    return {name: Family(family) for name, family in rows}

@@ -1,0 +1,82 @@
+"""A digest of all that was ever born or died, one for each label, whatever the order in which it came.
+
+It is a multiset hash: the sum modulo 2^256 of the SHA-256 of each event. Two stores with equal digests of a label hold
+rows with equal histories under it; a write under another label leaves it as it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+
+from groundwire_server.evidence import Label
+
+__all__ = ["DigestBook", "birth_event", "hash_parts", "read_digest"]
+
+_MODULUS = 1 << 256
+_BYTES = 32
+
+
+def hash_parts(*parts: str | int | bytes | None) -> bytes:
+    """SHA-256 of the parts with their lengths and types, so that no two lists of parts meet by accident."""
+    digest = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, bytes):
+            tag, raw = b"b", part
+        elif isinstance(part, str):
+            tag, raw = b"s", part.encode()
+        elif part is None:
+            tag, raw = b"n", b""
+        else:
+            tag, raw = b"i", str(part).encode()
+        digest.update(tag + len(raw).to_bytes(8, "big"))
+        digest.update(raw)
+    return digest.digest()
+
+
+def birth_event(kind: str, *parts: str | int | bytes | None) -> bytes:
+    """What enters the digest when a row is born; kept with the row, since its death enters too."""
+    return hash_parts("birth", kind, *parts)
+
+
+class DigestBook:
+    """Digests of one write transaction: read when it begins, written when it commits."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._sums: dict[Label, int] = {}
+
+    def add_birth(self, label: Label, event: bytes) -> None:
+        """A row was born."""
+        self._add(label, event)
+
+    def add_death(self, label: Label, event: bytes) -> None:
+        """A row died whose birth was `event`."""
+        self._add(label, hash_parts("death", event))
+
+    def write(self, generation: int) -> None:
+        """Keep the digests that changed, as those of `generation`."""
+        self._connection.executemany(
+            "INSERT INTO digest (label, generation, value) VALUES (?, ?, ?)",
+            [(int(label), generation, value.to_bytes(_BYTES, "big")) for label, value in self._sums.items()],
+        )
+
+    def _add(self, label: Label, event: bytes) -> None:
+        if label not in self._sums:
+            self._sums[label] = _read_one(self._connection, label, None)
+        self._sums[label] = (self._sums[label] + int.from_bytes(event, "big")) % _MODULUS
+
+
+def _read_one(connection: sqlite3.Connection, label: Label, generation: int | None) -> int:
+    row = connection.execute(
+        "SELECT value FROM digest WHERE label = ? AND generation <= ? ORDER BY generation DESC LIMIT 1",
+        (int(label), 2**62 if generation is None else generation),
+    ).fetchone()
+    return 0 if row is None else int.from_bytes(row[0], "big")
+
+
+def read_digest(connection: sqlite3.Connection, clearance: Label, generation: int) -> bytes:
+    """The digest of all that `clearance` may read, as it was at `generation`; 32 bytes."""
+    readable = [label for label in Label if label <= clearance and label is not Label.RESTRICTED]
+    total = sum(_read_one(connection, label, generation) for label in readable) % _MODULUS
+    return total.to_bytes(_BYTES, "big")

@@ -1,0 +1,330 @@
+"""Documents: one row a revision, its source text beside it, its chunks under it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from typing import Any
+
+from groundwire_server.errors import DocumentRefused, ErrorReason
+from groundwire_server.evidence import Label, text_sha256
+from groundwire_server.store.rows import (
+    NewChunk,
+    NewDocument,
+    Replaced,
+    RevisionDetail,
+    RevisionSpan,
+    StoredRevision,
+)
+from groundwire_server.store.sqlite.codec import (
+    decode_attributes,
+    decode_instant,
+    decode_optional_instant,
+    encode_attributes,
+    encode_optional_instant,
+    is_storable,
+)
+from groundwire_server.store.sqlite.digest import birth_event, hash_parts
+from groundwire_server.store.sqlite.transaction import Transaction
+
+__all__ = [
+    "last_chunk_row",
+    "page_of_details",
+    "page_of_spans",
+    "prefix_end",
+    "read_revisions",
+    "read_source_text",
+    "replace_document",
+    "retire_revision",
+    "retired_spans",
+]
+
+_PAGE = 2000
+
+
+def replace_document(transaction: Transaction, document: NewDocument) -> Replaced:
+    """Store a document as its next revision, unless its active one has the same content.
+
+    Raises:
+        DocumentRefused: VALUE_MALFORMED, an attribute of another family, or text without a UTF-8 form.
+    """
+    _check(transaction, document)
+    attributes = encode_attributes(document.attributes)
+    content = _content_sha256(document, attributes)
+    connection = transaction.connection
+    last = connection.execute(
+        "SELECT revision, chunks, content_sha256, died IS NULL FROM document_revision"
+        " WHERE doc_id = ? ORDER BY revision DESC LIMIT 1",
+        (document.doc_id,),
+    ).fetchone()
+    if last is not None and last[3] and last[2] == content:
+        return Replaced(document.doc_id, last[0], last[1], unchanged=True)
+    if last is not None and last[3]:
+        retire_revision(transaction, document.doc_id)
+    revision = 1 if last is None else last[0] + 1
+    transaction.attributes.fix(document.label, document.attributes)
+    event = birth_event("document", document.doc_id, revision, int(document.label), content, document.raw_sha256)
+    first_row = _next_chunk_row(connection) if document.chunks else 0
+    cursor = connection.execute(
+        "INSERT INTO document_revision (doc_id, revision, label, born, first_row, chunks, valid_as_of, event,"
+        " content_sha256, raw_sha256, raw_bytes, text_chars, title, media_type, chunker, attributes)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            document.doc_id,
+            revision,
+            int(document.label),
+            transaction.generation,
+            first_row,
+            len(document.chunks),
+            encode_optional_instant(document.valid_as_of),
+            event,
+            content,
+            document.raw_sha256,
+            document.raw_bytes,
+            len(document.text),
+            document.title,
+            document.media_type,
+            document.chunker,
+            attributes,
+        ),
+    )
+    connection.execute("INSERT INTO source_text (revision_row, text) VALUES (?, ?)", (cursor.lastrowid, document.text))
+    connection.executemany(
+        "INSERT INTO chunk (chunk_row, revision_row, seq, span_start, span_end, parent_start, parent_end, index_sha256,"
+        " locator, heading, parent_id, parent_locator, header, text)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        _chunk_rows(document, cursor.lastrowid or 0, first_row),
+    )
+    transaction.born(document.label, event)
+    return Replaced(document.doc_id, revision, len(document.chunks), unchanged=False)
+
+
+def _check(transaction: Transaction, document: NewDocument) -> None:
+    length = len(document.text)
+    for chunk in document.chunks:
+        if not 0 <= chunk.span.start <= chunk.span.end <= length:
+            raise ValueError(f"chunk {chunk.span} lies outside of a text of {length} code points")
+    texts = [document.doc_id, document.title, document.media_type, document.text, document.chunker]
+    for chunk in document.chunks:
+        texts += [chunk.locator, chunk.header, chunk.heading, chunk.parent_id, chunk.parent_locator]
+    fault = transaction.attributes.fault(document.label, document.attributes)
+    if not is_storable("".join(texts)):
+        fault = "it holds half a surrogate pair, which has no UTF-8 form"
+    if fault:
+        raise DocumentRefused(ErrorReason.VALUE_MALFORMED, f"The document cannot be stored: {fault}.")
+
+
+def _content_sha256(document: NewDocument, attributes: str) -> bytes:
+    """Two documents have it in common exactly when a new revision would tell a reader nothing new."""
+    return hash_parts(
+        text_sha256(document.text),
+        document.title,
+        document.media_type,
+        int(document.label),
+        encode_optional_instant(document.valid_as_of),
+        attributes,
+        document.chunker,
+        json.dumps([_chunk_content(chunk) for chunk in document.chunks], ensure_ascii=False),
+    )
+
+
+def _chunk_content(chunk: NewChunk) -> list[str | int | None]:
+    parent = chunk.parent_span
+    return [
+        chunk.span.start,
+        chunk.span.end,
+        chunk.locator,
+        chunk.header,
+        chunk.heading,
+        chunk.parent_id,
+        None if parent is None else parent.start,
+        None if parent is None else parent.end,
+        chunk.parent_locator,
+    ]
+
+
+def _next_chunk_row(connection: sqlite3.Connection) -> int:
+    row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'chunk'").fetchone()
+    return 1 if row is None else row[0] + 1
+
+
+def _chunk_rows(document: NewDocument, revision_row: int, first_row: int) -> Iterator[tuple[object, ...]]:
+    for seq, chunk in enumerate(document.chunks):
+        text = document.text[chunk.span.start : chunk.span.end]
+        parent = chunk.parent_span
+        yield (
+            first_row + seq,
+            revision_row,
+            seq,
+            chunk.span.start,
+            chunk.span.end,
+            None if parent is None else parent.start,
+            None if parent is None else parent.end,
+            text_sha256(f"{chunk.header}\n{text}" if chunk.header else text),
+            chunk.locator,
+            chunk.heading,
+            chunk.parent_id,
+            chunk.parent_locator,
+            chunk.header,
+            text,
+        )
+
+
+def retire_revision(transaction: Transaction, doc_id: str) -> int:
+    """End the active revision. Returns its number, or 0 when none is active."""
+    row = transaction.connection.execute(
+        "SELECT revision_row, revision, label, event FROM document_revision"
+        " WHERE doc_id = ? AND died IS NULL ORDER BY revision DESC LIMIT 1",
+        (doc_id,),
+    ).fetchone()
+    if row is None:
+        return 0
+    revision_row, revision, label, event = row
+    transaction.connection.execute(
+        "UPDATE document_revision SET died = ? WHERE revision_row = ?", (transaction.generation, revision_row)
+    )
+    transaction.died(Label(label), event)
+    return int(revision)
+
+
+_REVISION = (
+    "SELECT doc_id, revision, title, media_type, raw_sha256, raw_bytes, text_chars, chunker, chunks, label,"
+    " valid_as_of, attributes, born, CASE WHEN died <= :g THEN died END AS ended,"
+    " (SELECT committed_at FROM generation WHERE generation = born),"
+    " (SELECT committed_at FROM generation WHERE generation = died AND died <= :g)"
+    " FROM document_revision WHERE born <= :g AND label <= :label "
+)
+
+
+def _revision(row: tuple[Any, ...]) -> StoredRevision:
+    (doc_id, revision, title, media_type, raw_sha256, raw_bytes, text_chars, chunker, chunks) = row[:9]
+    (label, valid_as_of, attributes, born, died, ingested_at, retired_at) = row[9:]
+    return StoredRevision(
+        doc_id=doc_id,
+        revision=revision,
+        title=title,
+        media_type=media_type,
+        raw_sha256=raw_sha256,
+        raw_bytes=raw_bytes,
+        text_chars=text_chars,
+        chunker=chunker,
+        chunks=chunks,
+        label=Label(label),
+        valid_as_of=decode_optional_instant(valid_as_of),
+        attributes=decode_attributes(attributes),
+        ingested_at=decode_instant(ingested_at),
+        retired_at=decode_optional_instant(retired_at),
+        born=born,
+        died=died,
+    )
+
+
+def read_revisions(
+    connection: sqlite3.Connection, generation: int, strictest: int, condition: str, parameters: dict[str, object]
+) -> list[StoredRevision]:
+    """Revisions up to a generation and a label that a condition (with its order) picks."""
+    rows = connection.execute(_REVISION + condition, {"g": generation, "label": strictest, **parameters})
+    return [_revision(row) for row in rows.fetchall()]
+
+
+def read_source_text(
+    connection: sqlite3.Connection, generation: int, strictest: int, doc_id: str, revision: int
+) -> str | None:
+    """The whole text of a revision, or None where there is none to read."""
+    row = connection.execute(
+        "SELECT text FROM document_revision JOIN source_text USING (revision_row)"
+        " WHERE doc_id = ? AND revision = ? AND born <= ? AND label <= ?",
+        (doc_id, revision, generation, strictest),
+    ).fetchone()
+    return None if row is None else str(row[0])
+
+
+def prefix_end(prefix: str) -> str | None:
+    """The first text in code-point order after all that start with the prefix; None when there is none.
+
+    >>> prefix_end("reports/"), prefix_end("")
+    ('reports0', None)
+    """
+    stem = prefix.rstrip("\U0010ffff")
+    if not stem:
+        return None
+    following = ord(stem[-1]) + 1
+    return stem[:-1] + chr(0xE000 if 0xD800 <= following < 0xE000 else following)
+
+
+def last_chunk_row(connection: sqlite3.Connection, generation: int) -> int:
+    """The highest chunk row that a generation has; 0 when it has none."""
+    row = connection.execute(
+        "SELECT first_row + chunks - 1 FROM document_revision WHERE chunks > 0 AND born <= ?"
+        " ORDER BY first_row DESC LIMIT 1",
+        (generation,),
+    ).fetchone()
+    return 0 if row is None else int(row[0])
+
+
+_SPAN = (
+    "SELECT first_row, chunks, doc_id, revision, label, valid_as_of, born, CASE WHEN died <= :g THEN died END"
+    " FROM document_revision"
+)
+
+
+def _span(row: tuple[Any, ...]) -> RevisionSpan:
+    first_row, chunks, doc_id, revision, label, valid_as_of, born, died = row
+    valid = decode_optional_instant(valid_as_of)
+    return RevisionSpan(first_row, chunks, doc_id, revision, Label(label), valid, born, died)
+
+
+def _span_start(connection: sqlite3.Connection, after_row: int) -> int:
+    """First row of the first revision that has rows above `after_row`, or just below it."""
+    row = connection.execute(
+        "SELECT first_row, first_row + chunks FROM document_revision WHERE first_row <= ? AND chunks > 0"
+        " ORDER BY first_row DESC LIMIT 1",
+        (after_row,),
+    ).fetchone()
+    return int(row[0]) - 1 if row is not None and row[1] > after_row + 1 else after_row
+
+
+def page_of_spans(connection: sqlite3.Connection, generation: int, after_row: int) -> list[RevisionSpan]:
+    """One page of spans above a row; the next page starts at the last row of this one."""
+    rows = connection.execute(
+        f"{_SPAN} WHERE first_row > :after AND born <= :g ORDER BY first_row LIMIT {_PAGE}",
+        {"g": generation, "after": _span_start(connection, after_row)},
+    )
+    return [_span(row) for row in rows.fetchall()]
+
+
+def retired_spans(connection: sqlite3.Connection, generation: int, after_generation: int) -> list[RevisionSpan]:
+    """Spans that died after one generation and up to another."""
+    rows = connection.execute(
+        f"{_SPAN} WHERE died > :after AND died <= :g AND chunks > 0 ORDER BY first_row",
+        {"g": generation, "after": after_generation},
+    )
+    return [_span(row) for row in rows.fetchall()]
+
+
+def page_of_details(
+    connection: sqlite3.Connection, generation: int, after_row: int
+) -> list[tuple[RevisionDetail, int]]:
+    """One page of details above a row, each with its number of chunks."""
+    rows = connection.execute(
+        "SELECT first_row, doc_id, title, media_type, valid_as_of, attributes,"
+        " (SELECT committed_at FROM generation WHERE generation = born), chunks"
+        f" FROM document_revision WHERE first_row > :after AND born <= :g ORDER BY first_row LIMIT {_PAGE}",
+        {"g": generation, "after": _span_start(connection, after_row)},
+    )
+    return [
+        (
+            RevisionDetail(
+                first_row,
+                doc_id,
+                title,
+                media_type,
+                decode_optional_instant(valid_as_of),
+                decode_instant(ingested_at),
+                decode_attributes(attributes),
+            ),
+            chunks,
+        )
+        for first_row, doc_id, title, media_type, valid_as_of, attributes, ingested_at, chunks in rows.fetchall()
+    ]

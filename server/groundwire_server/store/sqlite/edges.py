@@ -1,0 +1,157 @@
+"""Relations: one row a source of an edge, the sources of one edge under one id (semantics 12)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from groundwire_server.errors import ErrorReason, RowRefused
+from groundwire_server.evidence import Label
+from groundwire_server.store.rows import EdgeRecord, StoredEdge, WriteCounts
+from groundwire_server.store.sqlite.codec import decode_attributes, decode_instant, encode_attributes, is_storable
+from groundwire_server.store.sqlite.digest import birth_event, hash_parts
+from groundwire_server.store.sqlite.transaction import VISIBLE, Transaction
+
+__all__ = ["has_node", "make_edge_id", "put_edges", "read_edge", "read_edges", "read_nodes", "retire_edges_of"]
+
+_TEXTS = (
+    "source_kind",
+    "source",
+    "relation",
+    "target_kind",
+    "target",
+    "extractor",
+    "source_doc",
+    "locator",
+    "valid_from",
+    "valid_to",
+)
+_COLUMNS = f"label, {', '.join(_TEXTS)}, attributes"
+_INSERT = f"INSERT INTO edge (edge_id, born, event, {_COLUMNS}) VALUES ({', '.join('?' * (len(_TEXTS) + 5))})"
+
+
+def make_edge_id(record: EdgeRecord) -> str:
+    """128-bit hex of both ends, the relation and its days: the same edge from another source has the same id."""
+    ends = (record.source_kind, record.source, record.relation, record.target_kind, record.target)
+    return hash_parts(*ends, record.valid_from, record.valid_to).hex()[:32]
+
+
+def put_edges(transaction: Transaction, records: Iterable[EdgeRecord]) -> WriteCounts:
+    """Store sources of edges; see `StoreWriter.put_edges`."""
+    stored = unchanged = 0
+    refused: list[tuple[int, RowRefused]] = []
+    for place, record in enumerate(records):
+        fault = _fault(transaction, record)
+        if fault is not None:
+            refused.append((place, fault))
+        elif _put(transaction, record):
+            stored += 1
+        else:
+            unchanged += 1
+    return WriteCounts(stored, unchanged, tuple(refused))
+
+
+def _fault(transaction: Transaction, record: EdgeRecord) -> RowRefused | None:
+    for name in _TEXTS:
+        if not is_storable(getattr(record, name)):
+            message = f"{name} holds half a surrogate pair, which has no UTF-8 form."
+            return RowRefused(ErrorReason.VALUE_MALFORMED, message, column=name, value=ascii(getattr(record, name)))
+    why = transaction.attributes.fault(record.label, record.attributes)
+    if why:
+        names = ", ".join(attribute.name for attribute in record.attributes)
+        return RowRefused(ErrorReason.VALUE_MALFORMED, f"The {why}.", column="attributes", value=ascii(names))
+    return None
+
+
+def _put(transaction: Transaction, record: EdgeRecord) -> bool:
+    """Whether anything changed."""
+    edge_id = make_edge_id(record)
+    columns = (int(record.label), *(getattr(record, name) for name in _TEXTS), encode_attributes(record.attributes))
+    living = transaction.connection.execute(
+        f"SELECT edge_row, event, {_COLUMNS} FROM edge"
+        " WHERE edge_id = ? AND source_doc = ? AND locator = ? AND died IS NULL",
+        (edge_id, record.source_doc, record.locator),
+    ).fetchone()
+    if living is not None:
+        edge_row, event, *held = living
+        if tuple(held) == columns:
+            return False
+        _retire(transaction, edge_row, Label(held[0]), event)
+    transaction.attributes.fix(record.label, record.attributes)
+    event = birth_event("edge", edge_id, *columns)
+    transaction.connection.execute(_INSERT, (edge_id, transaction.generation, event, *columns))
+    transaction.born(record.label, event)
+    return True
+
+
+def _retire(transaction: Transaction, edge_row: int, label: Label, event: bytes) -> None:
+    transaction.connection.execute("UPDATE edge SET died = ? WHERE edge_row = ?", (transaction.generation, edge_row))
+    transaction.died(label, event)
+
+
+def retire_edges_of(transaction: Transaction, source_doc: str) -> int:
+    """End every source of an edge that a document is. Returns how many."""
+    rows = transaction.connection.execute(
+        "SELECT edge_row, label, event FROM edge WHERE source_doc = ? AND died IS NULL", (source_doc,)
+    ).fetchall()
+    for edge_row, label, event in rows:
+        _retire(transaction, edge_row, Label(label), event)
+    return len(rows)
+
+
+_EDGE = (
+    f"SELECT edge_row, edge_id, committed_at, born, {_COLUMNS}"
+    f" FROM edge JOIN generation ON generation = born WHERE {VISIBLE} AND label <= :label AND "
+)
+
+
+def _edge(row: tuple[Any, ...]) -> StoredEdge:
+    edge_row, edge_id, recorded_at, born, label, *texts, attributes = row
+    named = dict(zip(_TEXTS, texts, strict=True))
+    record = EdgeRecord(**named, label=Label(label), attributes=decode_attributes(attributes))
+    return StoredEdge(edge_row, edge_id, record, decode_instant(recorded_at), born, None)
+
+
+def _in_order(edges: Iterable[StoredEdge]) -> list[StoredEdge]:
+    return sorted(edges, key=lambda edge: (edge.edge_id, edge.record.source_doc, edge.record.locator))
+
+
+def read_edges(
+    connection: sqlite3.Connection, generation: int, strictest: int, nodes: Sequence[tuple[str, str]], *, outgoing: bool
+) -> list[StoredEdge]:
+    """Visible edges that start or end at the nodes."""
+    end = "source_kind = :kind AND source = :code" if outgoing else "target_kind = :kind AND target = :code"
+    found = []
+    for kind, code in dict.fromkeys(nodes):
+        rows = connection.execute(_EDGE + end, {"g": generation, "label": strictest, "kind": kind, "code": code})
+        found += [_edge(row) for row in rows.fetchall()]
+    return _in_order(found)
+
+
+def read_edge(connection: sqlite3.Connection, generation: int, strictest: int, edge_id: str) -> list[StoredEdge]:
+    """The visible sources of one edge."""
+    rows = connection.execute(f"{_EDGE}edge_id = :id", {"g": generation, "label": strictest, "id": edge_id})
+    return _in_order(_edge(row) for row in rows.fetchall())
+
+
+def has_node(connection: sqlite3.Connection, generation: int, strictest: int, kind: str, code: str) -> bool:
+    """Whether a visible edge touches the node."""
+    state = f"{VISIBLE} AND label <= :label"
+    row = connection.execute(
+        f"SELECT EXISTS (SELECT 1 FROM edge WHERE source_kind = :kind AND source = :code AND {state})"
+        f" OR EXISTS (SELECT 1 FROM edge WHERE target_kind = :kind AND target = :code AND {state})",
+        {"g": generation, "label": strictest, "kind": kind, "code": code},
+    ).fetchone()
+    return bool(row[0])
+
+
+def read_nodes(connection: sqlite3.Connection, generation: int, strictest: int) -> list[tuple[str, str]]:
+    """Every node that a visible edge touches, sorted."""
+    state = f"{VISIBLE} AND label <= :label"
+    rows = connection.execute(
+        f"SELECT source_kind, source FROM edge WHERE {state} UNION SELECT target_kind, target FROM edge WHERE {state}"
+        " ORDER BY 1, 2",
+        {"g": generation, "label": strictest},
+    )
+    return [(kind, code) for kind, code in rows.fetchall()]

@@ -1,0 +1,276 @@
+"""Figures: every filed value a row, versions of one fact under one id (semantics 10)."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from groundwire_server.errors import ErrorReason, RowRefused
+from groundwire_server.evidence import Label, ReviewStatus
+from groundwire_server.store.rows import FactRecord, StoredFact, WriteCounts, make_fact_id
+from groundwire_server.store.sqlite.codec import (
+    decode_attributes,
+    decode_dimensions,
+    decode_instant,
+    decode_optional_instant,
+    encode_attributes,
+    encode_dimensions,
+    encode_optional_instant,
+    is_storable,
+)
+from groundwire_server.store.sqlite.digest import birth_event, hash_parts
+from groundwire_server.store.sqlite.transaction import VISIBLE, Transaction
+
+__all__ = ["AXES", "put_facts", "read_fact_codes", "read_facts", "retire_facts_of"]
+
+AXES = ("channel", "entity", "metric")
+_VALUE = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_TEXTS = (
+    "metric",
+    "entity",
+    "period",
+    "channel",
+    "unit",
+    "source",
+    "source_doc",
+    "locator",
+    "as_written",
+    "author",
+    "reason",
+)
+
+# The columns of a record in the table, in the order of `_columns`; label stands for itself.
+_COLUMNS = (
+    "label, metric, entity, period, period_first, period_last, channel, dimensions, value, unit, source, source_doc,"
+    " locator, decimals, as_written, valid_as_of, filed_at, review_status, author, reason, attributes"
+)
+_COUNT = _COLUMNS.count(",") + 1
+_INSERT = f"INSERT INTO fact (fact_id, born, event, {_COLUMNS}) VALUES ({', '.join('?' * (_COUNT + 3))})"
+_ALIVE = (
+    "SELECT fact_row, event, filed_at, committed_at, value, source_doc, locator,"
+    f" {_COLUMNS} FROM fact LEFT JOIN generation ON generation = born WHERE fact_id = ? AND died IS NULL"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Version:
+    """A living value of a fact, in the order of its versions."""
+
+    fact_row: int
+    event: bytes
+    filed_at: int | None
+    moment: float
+    value: str
+    place: tuple[str, str]
+    columns: tuple[Any, ...]
+
+    @property
+    def order(self) -> tuple[float, int]:
+        return (self.moment, self.fact_row)
+
+
+def put_facts(transaction: Transaction, records: Iterable[FactRecord]) -> WriteCounts:
+    """Store filed values; see `StoreWriter.put_facts`."""
+    stored = unchanged = 0
+    refused: list[tuple[int, RowRefused]] = []
+    for place, record in enumerate(records):
+        fault = _fault(transaction, record)
+        if fault is not None:
+            refused.append((place, fault))
+        elif _put(transaction, record):
+            stored += 1
+        else:
+            unchanged += 1
+    return WriteCounts(stored, unchanged, tuple(refused))
+
+
+def _fault(transaction: Transaction, record: FactRecord) -> RowRefused | None:
+    for name in _TEXTS:
+        if not is_storable(getattr(record, name)):
+            message = f"{name} holds half a surrogate pair, which has no UTF-8 form."
+            return RowRefused(ErrorReason.VALUE_MALFORMED, message, column=name, value=ascii(getattr(record, name)))
+    for dimension in record.dimensions:
+        if not is_storable(dimension.name + dimension.member):
+            message = "A dimension holds half a surrogate pair, which has no UTF-8 form."
+            return RowRefused(ErrorReason.VALUE_MALFORMED, message, column="dimensions", value=ascii(dimension.member))
+    if not _VALUE.fullmatch(record.value):
+        return RowRefused(
+            ErrorReason.FACT_VALUE_MISSING if not record.value.strip() else ErrorReason.FACT_VALUE_MALFORMED,
+            "The value is no decimal number like -312.50.",
+            column="value",
+            value=record.value,
+        )
+    why = transaction.attributes.fault(record.label, record.attributes)
+    if why:
+        names = ", ".join(attribute.name for attribute in record.attributes)
+        return RowRefused(ErrorReason.VALUE_MALFORMED, f"The {why}.", column="attributes", value=ascii(names))
+    return None
+
+
+def _put(transaction: Transaction, record: FactRecord) -> bool:
+    """Whether anything changed."""
+    fact_id = make_fact_id(record)
+    columns = _columns(record)
+    living = _living(transaction.connection, fact_id)
+    same = _same_version(living, record)
+    if same is not None and same.columns == columns:
+        return False
+    if same is not None:
+        _retire(transaction, same.fact_row, Label(same.columns[0]), same.event)
+        living.remove(same)
+    transaction.attributes.fix(record.label, record.attributes)
+    event = birth_event("fact", fact_id, *columns, _history(living, record))
+    transaction.connection.execute(_INSERT, (fact_id, transaction.generation, event, *columns))
+    transaction.born(record.label, event)
+    return True
+
+
+def _columns(record: FactRecord) -> tuple[Any, ...]:
+    return (
+        int(record.label),
+        record.metric,
+        record.entity,
+        record.period,
+        record.period_first.isoformat(),
+        record.period_last.isoformat(),
+        record.channel,
+        encode_dimensions(record.dimensions),
+        record.value,
+        record.unit,
+        record.source,
+        record.source_doc,
+        record.locator,
+        record.decimals,
+        record.as_written,
+        encode_optional_instant(record.valid_as_of),
+        encode_optional_instant(record.filed_at),
+        int(record.review_status),
+        record.author,
+        record.reason,
+        encode_attributes(record.attributes),
+    )
+
+
+def _living(connection: sqlite3.Connection, fact_id: str) -> list[_Version]:
+    """Values of this very transaction have no commit time yet: they are the newest."""
+    rows = connection.execute(_ALIVE, (fact_id,)).fetchall()
+    versions = []
+    for fact_row, event, filed_at, committed_at, value, source_doc, locator, *columns in rows:
+        recorded = float("inf") if committed_at is None else committed_at
+        moment = recorded if filed_at is None else filed_at
+        versions.append(_Version(fact_row, event, filed_at, moment, value, (source_doc, locator), tuple(columns)))
+    return sorted(versions, key=lambda version: version.order)
+
+
+def _same_version(living: list[_Version], record: FactRecord) -> _Version | None:
+    """The living row that the record says again, perhaps with something beside its value changed."""
+    filed_at = encode_optional_instant(record.filed_at)
+    place = (record.source_doc, record.locator)
+    beside = [version for version in living if version.place == place and version.filed_at == filed_at]
+    if filed_at is None:
+        beside = beside[-1:]
+    return next((version for version in reversed(beside) if version.value == record.value), None)
+
+
+def _history(living: list[_Version], record: FactRecord) -> bytes | None:
+    """What an event must say of the versions before it, so that equal digests mean equal answers.
+
+    Where each version says when it was filed, and no two say the same, their order stands in what they hold. Else it
+    comes from the order of writing, and the event names what was there that a reader of this row can read too.
+    """
+    readable = [version for version in living if version.columns[0] <= record.label]
+    filed = [version.filed_at for version in readable] + [encode_optional_instant(record.filed_at)]
+    if not readable or (None not in filed and len(set(filed)) == len(filed)):
+        return None
+    return hash_parts(*(version.event for version in readable))
+
+
+def _retire(transaction: Transaction, fact_row: int, label: Label, event: bytes) -> None:
+    transaction.connection.execute("UPDATE fact SET died = ? WHERE fact_row = ?", (transaction.generation, fact_row))
+    transaction.died(label, event)
+
+
+def retire_facts_of(transaction: Transaction, source_doc: str) -> int:
+    """End every value that a document states. Returns how many."""
+    rows = transaction.connection.execute(
+        "SELECT fact_row, label, event FROM fact WHERE source_doc = ? AND died IS NULL", (source_doc,)
+    ).fetchall()
+    for fact_row, label, event in rows:
+        _retire(transaction, fact_row, Label(label), event)
+    return len(rows)
+
+
+_FACT = (
+    f"SELECT fact_row, fact_id, committed_at, born, CASE WHEN died <= :g THEN died END, {_COLUMNS}"
+    " FROM fact JOIN generation ON generation = born WHERE label <= :label AND "
+)
+# :then is the generation of known_at; a value that says when it was filed counts from that day on.
+_KNOWN = f"CASE WHEN filed_at IS NULL THEN {VISIBLE.replace(':g', ':then')} ELSE filed_at <= :known AND {VISIBLE} END"
+_GONE = "died <= :g"
+
+
+def read_facts(
+    connection: sqlite3.Connection,
+    generation: int,
+    strictest: int,
+    *,
+    wanted: dict[str, str],
+    known: tuple[int, int] | None = None,
+    gone: bool = False,
+) -> list[StoredFact]:
+    """Values whose columns equal `wanted`, in the order of their versions.
+
+    known: (instant, generation then). gone: those that have died instead of those that live.
+    """
+    state = _GONE if gone else VISIBLE if known is None else _KNOWN
+    statement = _FACT + " AND ".join([state, *(f"{column} = :{column}" for column in sorted(wanted))])
+    moment, then = known or (0, 0)
+    parameters = {"g": generation, "label": strictest, "known": moment, "then": then, **wanted}
+    facts = [_fact(row) for row in connection.execute(statement, parameters).fetchall()]
+    return sorted(facts, key=lambda fact: (fact.fact_id, fact.record.filed_at or fact.recorded_at, fact.fact_row))
+
+
+def _fact(row: tuple[Any, ...]) -> StoredFact:
+    fact_row, fact_id, recorded_at, born, died, *columns = row
+    (label, metric, entity, period, first, last, channel, dimensions, value, unit, source, source_doc) = columns[:12]
+    (locator, decimals, as_written, valid_as_of, filed_at, review_status, author, reason, attributes) = columns[12:]
+    record = FactRecord(
+        metric=metric,
+        entity=entity,
+        period=period,
+        period_first=date.fromisoformat(first),
+        period_last=date.fromisoformat(last),
+        channel=channel,
+        value=value,
+        unit=unit,
+        source_doc=source_doc,
+        locator=locator,
+        dimensions=decode_dimensions(dimensions),
+        decimals=decimals,
+        as_written=as_written,
+        valid_as_of=decode_optional_instant(valid_as_of),
+        filed_at=decode_optional_instant(filed_at),
+        review_status=ReviewStatus(review_status),
+        author=author,
+        reason=reason,
+        label=Label(label),
+        attributes=decode_attributes(attributes),
+        source=source,
+    )
+    return StoredFact(fact_row, fact_id, record, decode_instant(recorded_at), born, died)
+
+
+def read_fact_codes(connection: sqlite3.Connection, generation: int, strictest: int, axis: str) -> list[str]:
+    """Distinct codes on an axis that a visible fact not PENDING carries, sorted by code point."""
+    if axis not in AXES:
+        raise ValueError(f"axis is one of {', '.join(AXES)}, not {axis!r}")
+    rows = connection.execute(
+        f"SELECT DISTINCT {axis} FROM fact WHERE {VISIBLE} AND label <= :label AND review_status <> :pending"
+        " ORDER BY 1",
+        {"g": generation, "label": strictest, "pending": int(ReviewStatus.PENDING)},
+    )
+    return [code for (code,) in rows.fetchall()]

@@ -1,0 +1,217 @@
+"""One consistent state of a SQLite store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date, datetime
+from typing import TypeVar
+
+from groundwire_server.evidence import Family, Label, ReviewStatus
+from groundwire_server.store.rows import (
+    ChunkMeta,
+    IngestState,
+    RevisionDetail,
+    RevisionSpan,
+    StoredChunk,
+    StoredEdge,
+    StoredFact,
+    StoredRevision,
+)
+from groundwire_server.store.sqlite import chunks, documents, edges, embeddings, facts, generations, ledger
+from groundwire_server.store.sqlite.attributes import read_attribute_schema
+from groundwire_server.store.sqlite.codec import encode_instant
+from groundwire_server.store.sqlite.connection import ReadPool
+from groundwire_server.store.sqlite.digest import read_digest
+from groundwire_server.store.sqlite.transaction import VISIBLE, readable_labels
+
+__all__ = ["SqliteReader"]
+
+_Row = TypeVar("_Row")
+
+
+class SqliteReader:
+    """`StoreReader` over a pool of read-only connections.
+
+    Rows carry the generations of their birth and death, so that no transaction stays open between two reads.
+    """
+
+    def __init__(self, pool: ReadPool, generation: int) -> None:
+        self._pool = pool
+        self._generation = generation
+
+    @property
+    def generation(self) -> int:
+        return self._generation
+
+    def chunk_count(self) -> int:
+        with self._pool.connection() as connection:
+            return documents.last_chunk_row(connection, self._generation)
+
+    def chunk_metas(self, after_row: int = 0) -> Iterator[ChunkMeta]:
+        while page := self._page(chunks.page_of_metas, after_row):
+            yield from page
+            after_row = page[-1].chunk_row
+
+    def revision_spans(self, after_row: int = 0) -> Iterator[RevisionSpan]:
+        while page := self._page(documents.page_of_spans, after_row):
+            yield from page
+            after_row = page[-1].first_row + page[-1].chunks - 1
+
+    def revision_details(self, after_row: int = 0) -> Iterator[RevisionDetail]:
+        while page := self._page(documents.page_of_details, after_row):
+            for detail, count in page:
+                yield detail
+                after_row = detail.first_row + count - 1
+
+    def retired_spans(self, after_generation: int) -> Iterator[RevisionSpan]:
+        yield from self._page(documents.retired_spans, after_generation)
+
+    def index_texts(self, first_row: int, last_row: int) -> Iterator[tuple[int, str]]:
+        while page := self._page(chunks.page_of_index_texts, first_row, last_row):
+            yield from page
+            first_row = page[-1][0] + 1
+
+    def chunks(self, chunk_rows: Sequence[int]) -> list[StoredChunk]:
+        with self._pool.connection() as connection:
+            return chunks.read_chunks(connection, self._generation, chunk_rows)
+
+    def revision(self, doc_id: str, revision: int, *, clearance: Label | None) -> StoredRevision | None:
+        found = self._revisions("AND doc_id = :doc AND revision = :revision", clearance, doc=doc_id, revision=revision)
+        return found[0] if found else None
+
+    def active_revision(self, doc_id: str, *, clearance: Label | None) -> StoredRevision | None:
+        found = self._revisions(f"AND doc_id = :doc AND {VISIBLE}", clearance, doc=doc_id)
+        return found[0] if found else None
+
+    def revisions(self, doc_id: str, *, clearance: Label | None) -> list[StoredRevision]:
+        return self._revisions("AND doc_id = :doc ORDER BY revision DESC", clearance, doc=doc_id)
+
+    def documents(
+        self, prefix: str = "", after: str = "", limit: int | None = None, *, clearance: Label | None
+    ) -> list[StoredRevision]:
+        end = documents.prefix_end(prefix)
+        return self._revisions(
+            f"AND doc_id > :after AND doc_id >= :prefix {'' if end is None else 'AND doc_id < :end'} AND {VISIBLE}"
+            " ORDER BY doc_id LIMIT :limit",
+            clearance,
+            after=after,
+            prefix=prefix,
+            end=end,
+            limit=-1 if limit is None else limit,
+        )
+
+    def source_text(self, doc_id: str, revision: int, *, clearance: Label | None) -> str | None:
+        with self._pool.connection() as connection:
+            return documents.read_source_text(
+                connection, self._generation, readable_labels(clearance), doc_id, revision
+            )
+
+    def attribute_schema(self, clearance: Label | None) -> dict[str, Family]:
+        with self._pool.connection() as connection:
+            return read_attribute_schema(connection, self._generation, readable_labels(clearance))
+
+    def facts(
+        self,
+        clearance: Label,
+        *,
+        metric: str | None = None,
+        entity: str | None = None,
+        channel: str | None = None,
+        period: str | None = None,
+        days: tuple[date, date] | None = None,
+        known_at: datetime | None = None,
+    ) -> list[StoredFact]:
+        named = {"metric": metric, "entity": entity, "channel": channel, "period": period}
+        wanted = {name: value for name, value in named.items() if value is not None}
+        if days is not None:
+            wanted |= {"period_first": days[0].isoformat(), "period_last": days[1].isoformat()}
+        return self._facts(clearance, wanted, known_at)
+
+    def fact(self, clearance: Label, fact_id: str, *, known_at: datetime | None = None) -> list[StoredFact]:
+        return self._facts(clearance, {"fact_id": fact_id}, known_at)
+
+    def retired_facts(self, clearance: Label, fact_id: str) -> list[StoredFact]:
+        return self._facts(clearance, {"fact_id": fact_id}, None, gone=True)
+
+    def fact_codes(self, clearance: Label, axis: str) -> list[str]:
+        with self._pool.connection() as connection:
+            return facts.read_fact_codes(connection, self._generation, readable_labels(clearance), axis)
+
+    def edges(self, clearance: Label, nodes: Sequence[tuple[str, str]], *, outgoing: bool) -> list[StoredEdge]:
+        with self._pool.connection() as connection:
+            return edges.read_edges(connection, self._generation, readable_labels(clearance), nodes, outgoing=outgoing)
+
+    def edge(self, clearance: Label, edge_id: str) -> list[StoredEdge]:
+        with self._pool.connection() as connection:
+            return edges.read_edge(connection, self._generation, readable_labels(clearance), edge_id)
+
+    def has_node(self, clearance: Label, kind: str, code: str) -> bool:
+        with self._pool.connection() as connection:
+            return edges.has_node(connection, self._generation, readable_labels(clearance), kind, code)
+
+    def nodes(self, clearance: Label) -> list[tuple[str, str]]:
+        with self._pool.connection() as connection:
+            return edges.read_nodes(connection, self._generation, readable_labels(clearance))
+
+    def counts(self, clearance: Label) -> tuple[int, int, int, int]:
+        state = f"{VISIBLE} AND label <= :label"
+        with self._pool.connection() as connection:
+            row = connection.execute(
+                f"SELECT (SELECT count(*) FROM document_revision WHERE {state}),"
+                f" (SELECT coalesce(sum(chunks), 0) FROM document_revision WHERE {state}),"
+                f" (SELECT count(DISTINCT fact_id) FROM fact WHERE {state} AND review_status <> :pending),"
+                f" (SELECT count(DISTINCT edge_id) FROM edge WHERE {state})",
+                {
+                    "g": self._generation,
+                    "label": readable_labels(clearance),
+                    "pending": int(ReviewStatus.PENDING),
+                },
+            ).fetchone()
+        return int(row[0]), int(row[1]), int(row[2]), int(row[3])
+
+    def content_digest(self, clearance: Label) -> bytes:
+        with self._pool.connection() as connection:
+            return read_digest(connection, clearance, self._generation)
+
+    def embeddings(self, model: str, first_row: int, last_row: int) -> Iterator[tuple[int, bytes | None]]:
+        while page := self._page(embeddings.page_of_embeddings, model, first_row, last_row):
+            yield from page
+            first_row = page[-1][0] + 1
+
+    def rows_without_embedding(self, model: str, after_row: int = 0) -> Iterator[tuple[int, str]]:
+        while page := self._page(embeddings.page_without_embedding, model, after_row):
+            yield from page
+            after_row = page[-1][0]
+
+    def ingest(self, ingest_id: str) -> IngestState | None:
+        with self._pool.connection() as connection:
+            return ledger.read_ingest(connection, ingest_id)
+
+    def spooled(self, ingest_id: str) -> bytes:
+        with self._pool.connection() as connection:
+            return ledger.read_spool(connection, ingest_id)
+
+    def meta(self, name: str) -> str | None:
+        with self._pool.connection() as connection:
+            return generations.read_meta(connection, self._generation, name)
+
+    def _page(self, read: Callable[..., list[_Row]], *arguments: object) -> list[_Row]:
+        with self._pool.connection() as connection:
+            return read(connection, self._generation, *arguments)
+
+    def _revisions(self, condition: str, clearance: Label | None, **parameters: object) -> list[StoredRevision]:
+        with self._pool.connection() as connection:
+            strictest = readable_labels(clearance)
+            return documents.read_revisions(connection, self._generation, strictest, condition, parameters)
+
+    def _facts(
+        self, clearance: Label, wanted: dict[str, str], known_at: datetime | None, *, gone: bool = False
+    ) -> list[StoredFact]:
+        with self._pool.connection() as connection:
+            known = None
+            if known_at is not None:
+                then = generations.generation_at(connection, known_at)
+                known = (encode_instant(known_at), min(then, self._generation))
+            return facts.read_facts(
+                connection, self._generation, readable_labels(clearance), wanted=wanted, known=known, gone=gone
+            )
