@@ -1,0 +1,36 @@
+"""When a broken ingest is worth another connection, and how long to wait for it."""
+
+from __future__ import annotations
+
+from groundwire._errors import BrokenStream, GroundwireError
+from groundwire._model.reason import ErrorReason
+
+__all__ = ["MAX_ATTEMPTS", "is_worth_a_retry", "retry_delay"]
+
+MAX_ATTEMPTS = 8
+_PASSING = {
+    ErrorReason.INGEST_ID_IN_USE,  # the server has not noticed yet that the connection before is gone
+    ErrorReason.NOT_SERVING,
+    ErrorReason.OVERLOADED,
+    ErrorReason.READER_IDLE,
+}
+# Without a reason of ours the connection itself broke.
+_BROKEN = {"UNAVAILABLE", "INTERNAL", "UNKNOWN", "CANCELLED", "ABORTED"}
+
+
+def is_worth_a_retry(error: GroundwireError) -> bool:
+    """Whether the same ingest may go through on a new connection."""
+    if isinstance(error, BrokenStream) or error.reason in _PASSING:
+        return True
+    return error.reason is ErrorReason.UNSPECIFIED and error.status in _BROKEN
+
+
+def retry_delay(attempt: int, error: GroundwireError) -> float:
+    """Seconds to wait before the attempt of this number, from 1; the server's word goes before.
+
+    >>> [retry_delay(n, BrokenStream("")) for n in (1, 2, 3, 8)]
+    [0.1, 0.2, 0.4, 5.0]
+    """
+    if error.retry_after is not None:
+        return error.retry_after.total_seconds()
+    return float(min(0.1 * 2 ** (attempt - 1), 5.0))

@@ -1,0 +1,1 @@
+"""Between protobuf and typed values: pure functions, no I/O."""
