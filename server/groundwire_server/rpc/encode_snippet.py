@@ -1,0 +1,192 @@
+"""Snippets onto the wire. The third exit: what the caller may not read is never serialized (semantics 6)."""
+
+from __future__ import annotations
+
+from groundwire.v1 import evidence_pb2
+from groundwire_server.errors import ErrorReason, GroundwireError
+from groundwire_server.evidence import (
+    DerivedFigure,
+    FactVersion,
+    GraphEdge,
+    GraphNode,
+    GraphPath,
+    Lineage,
+    MetricFact,
+    MetricKey,
+    Principal,
+    Scores,
+    Snippet,
+    TextPassage,
+)
+from groundwire_server.rpc.encode_value import (
+    encode_attributes,
+    encode_dimensions,
+    encode_span,
+    encode_time,
+    wire_text,
+)
+
+__all__ = [
+    "MAX_MEMBERS",
+    "HiddenSnippet",
+    "encode_edge",
+    "encode_key",
+    "encode_lineage",
+    "encode_snippet",
+    "encode_version",
+]
+
+MAX_MEMBERS = 100
+_MAX_OPERANDS = 10_000
+
+
+class HiddenSnippet(GroundwireError):
+    """A snippet that the caller may not read has come as far as the encoder: a fault of an earlier exit."""
+
+    def __init__(self) -> None:
+        super().__init__(ErrorReason.INTERNAL, "The server made a mistake.")
+
+
+def encode_snippet(snippet: Snippet, principal: Principal) -> evidence_pb2.Snippet:
+    """The snippet, when the principal may read it.
+
+    Raises:
+        HiddenSnippet: it may not; nothing of the snippet stands in the error.
+    """
+    if not principal.may_read(snippet.label):
+        raise HiddenSnippet
+    message = evidence_pb2.Snippet(
+        snippet_id=snippet.snippet_id,
+        rank=snippet.rank,
+        lineage=encode_lineage(snippet.lineage),
+        trust=evidence_pb2.Trust.ValueType(snippet.trust),
+    )
+    if snippet.scores is not None:
+        _fill_scores(message.scores, snippet.scores)
+    match snippet.payload:
+        case TextPassage() as passage:
+            _fill_text(message.text, passage)
+        case MetricFact() as fact:
+            _fill_fact(message.fact, fact)
+        case DerivedFigure() as figure:
+            _fill_derived(message.derived, figure)
+        case GraphEdge() as edge:
+            message.edge.CopyFrom(encode_edge(edge))
+        case GraphPath() as path:
+            message.path.edges.extend(encode_edge(edge) for edge in path.edges)
+            message.path.node_ids.extend(wire_text(node_id) for node_id in path.node_ids)
+    return message
+
+
+def encode_lineage(lineage: Lineage) -> evidence_pb2.Lineage:
+    """Lineage with at most 100 members; the others are counted."""
+    message = evidence_pb2.Lineage(
+        library_id=lineage.library_id,
+        doc_id=wire_text(lineage.doc_id),
+        revision=lineage.revision,
+        title=wire_text(lineage.title),
+        chunk_id=wire_text(lineage.chunk_id),
+        source_locator=wire_text(lineage.source_locator),
+        heading=wire_text(lineage.heading),
+        parent_id=wire_text(lineage.parent_id),
+        parent_locator=wire_text(lineage.parent_locator),
+        text_sha256=lineage.text_sha256,
+        members=[encode_lineage(member) for member in lineage.members[:MAX_MEMBERS]],
+        members_omitted=lineage.members_omitted + max(0, len(lineage.members) - MAX_MEMBERS),
+        attributes=encode_attributes(lineage.attributes),
+    )
+    if lineage.span is not None:
+        message.span.CopyFrom(encode_span(lineage.span))
+    if lineage.valid_as_of is not None:
+        message.valid_as_of.CopyFrom(encode_time(lineage.valid_as_of))
+    if lineage.ingested_at is not None:
+        message.ingested_at.CopyFrom(encode_time(lineage.ingested_at))
+    return message
+
+
+def _fill_scores(message: evidence_pb2.Scores, scores: Scores) -> None:
+    """Only what was computed is set: absent is not zero."""
+    for name in ("fused", "bm25", "vector", "rerank", "bm25_rank", "vector_rank"):
+        value = getattr(scores, name)
+        if value is not None:
+            setattr(message, name, value)
+
+
+def _fill_text(message: evidence_pb2.TextPassage, passage: TextPassage) -> None:
+    message.text = wire_text(passage.text)
+    message.prompt_text = wire_text(passage.prompt_text)
+    message.highlights.extend(encode_span(span) for span in passage.highlights)
+
+
+def _fill_fact(message: evidence_pb2.MetricFact, fact: MetricFact) -> None:
+    message.metric = fact.key.metric
+    message.entity = fact.key.entity
+    message.period = fact.key.period
+    message.channel = fact.key.channel
+    message.dimensions.extend(encode_dimensions(fact.key.dimensions))
+    message.value = fact.value
+    message.unit = fact.unit
+    message.statement = fact.statement
+    message.fact_id = fact.fact_id
+    message.review_status = evidence_pb2.ReviewStatus.ValueType(fact.review_status)
+    message.conflicting = fact.conflicting
+    if fact.decimals is not None:
+        message.decimals = fact.decimals
+    message.as_written = wire_text(fact.as_written)
+    if fact.version is not None:
+        message.version.CopyFrom(encode_version(fact.version))
+
+
+def encode_version(version: FactVersion) -> evidence_pb2.FactVersion:
+    """Which of several figures that a source has given."""
+    message = evidence_pb2.FactVersion(
+        version=version.version,
+        latest_version=version.latest_version,
+        author=wire_text(version.author),
+        reason=wire_text(version.reason),
+    )
+    if version.filed_at is not None:
+        message.filed_at.CopyFrom(encode_time(version.filed_at))
+    return message
+
+
+def _fill_derived(message: evidence_pb2.DerivedFigure, figure: DerivedFigure) -> None:
+    message.operation = evidence_pb2.Operation.ValueType(figure.operation)
+    message.expression = figure.expression
+    message.value = figure.value
+    message.unit = figure.unit
+    message.rounded = figure.rounded
+    message.statement = figure.statement
+    message.key.CopyFrom(encode_key(figure.key))
+    message.operand_ids.extend(figure.operand_ids[:_MAX_OPERANDS])
+    message.operands_omitted = max(0, len(figure.operand_ids) - _MAX_OPERANDS)
+
+
+def encode_key(key: MetricKey) -> evidence_pb2.MetricKey:
+    """The key of a figure in controlled codes."""
+    return evidence_pb2.MetricKey(
+        metric=wire_text(key.metric),
+        entity=wire_text(key.entity),
+        period=wire_text(key.period),
+        channel=wire_text(key.channel),
+        dimensions=encode_dimensions(key.dimensions),
+    )
+
+
+def encode_edge(edge: GraphEdge) -> evidence_pb2.GraphEdge:
+    """A relation; its sources only inside a path."""
+    return evidence_pb2.GraphEdge(
+        edge_id=edge.edge_id,
+        source=_node(edge.source),
+        target=_node(edge.target),
+        relation=wire_text(edge.relation),
+        extractor=wire_text(edge.extractor),
+        valid_from=edge.valid_from,
+        valid_to=edge.valid_to,
+        attributes=encode_attributes(edge.attributes),
+        sources=[encode_lineage(source) for source in edge.sources],
+    )
+
+
+def _node(node: GraphNode) -> evidence_pb2.GraphNode:
+    return evidence_pb2.GraphNode(node_id=wire_text(node.node_id), kind=node.kind, label=wire_text(node.label))

@@ -1,0 +1,146 @@
+"""Typed values, filters and small shapes onto the wire."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from groundwire.v1 import errors_pb2, filter_pb2, value_pb2
+from groundwire_server.errors import Cause
+from groundwire_server.evidence import (
+    AllOf,
+    AnyOf,
+    Attribute,
+    Dimension,
+    Filter,
+    Negate,
+    Operator,
+    Period,
+    Predicate,
+    Span,
+    Value,
+)
+from groundwire_server.rpc.errors import MAX_MESSAGE_BYTES, cut_utf8
+
+__all__ = [
+    "encode_attributes",
+    "encode_cause",
+    "encode_dimensions",
+    "encode_duration",
+    "encode_filter",
+    "encode_span",
+    "encode_time",
+    "encode_value",
+    "wire_text",
+]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_INT64 = range(-(2**63), 2**63)
+
+
+def encode_time(moment: datetime) -> Timestamp:
+    """An instant to the microsecond."""
+    since = moment - _EPOCH
+    return Timestamp(seconds=since.days * 86400 + since.seconds, nanos=since.microseconds * 1000)
+
+
+def encode_duration(length: timedelta) -> Duration:
+    """A length of time, not negative."""
+    return Duration(seconds=length.days * 86400 + length.seconds, nanos=length.microseconds * 1000)
+
+
+def encode_span(span: Span) -> value_pb2.Span:
+    """A range of code points."""
+    return value_pb2.Span(start=span.start, end=span.end)
+
+
+def encode_value(value: Value) -> value_pb2.Value:
+    """One typed value. A whole number beyond 64 bits goes as decimal text: it must not lose a digit."""
+    match value:
+        case bool():
+            return value_pb2.Value(bool_value=value)
+        case str():
+            return value_pb2.Value(string_value=wire_text(value))
+        case int():
+            return value_pb2.Value(int_value=value) if value in _INT64 else value_pb2.Value(decimal_value=str(value))
+        case float():
+            return value_pb2.Value(double_value=value)
+        case Decimal():
+            return value_pb2.Value(decimal_value=f"{value:f}")
+        case datetime():
+            return value_pb2.Value(time_value=encode_time(value))
+        case date():
+            return value_pb2.Value(date_value=value.isoformat())
+        case Period():
+            return value_pb2.Value(period_value=value.canonical)
+        case _:
+            texts = value_pb2.StringList(values=[wire_text(text) for text in value])
+            return value_pb2.Value(string_list_value=texts)
+
+
+def wire_text(text: str) -> str:
+    """Text that protobuf can carry: a lone surrogate, which is no UTF-8, becomes U+FFFD."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def encode_attributes(attributes: tuple[Attribute, ...]) -> list[value_pb2.Attribute]:
+    """Attributes sorted by name."""
+    return [
+        value_pb2.Attribute(name=each.name, value=encode_value(each.value))
+        for each in sorted(attributes, key=lambda each: each.name)
+    ]
+
+
+def encode_dimensions(dimensions: tuple[Dimension, ...]) -> list[value_pb2.Dimension]:
+    """Further axes sorted by name."""
+    return [
+        value_pb2.Dimension(name=each.name, member=each.member)
+        for each in sorted(dimensions, key=lambda each: each.name)
+    ]
+
+
+def encode_cause(cause: Cause) -> errors_pb2.Cause:
+    """Why a part failed; its message is cut to what a status may hold."""
+    return errors_pb2.Cause(
+        reason=errors_pb2.ErrorReason.ValueType(cause.reason.value),
+        message=cut_utf8(cause.message, MAX_MESSAGE_BYTES),
+        details=[errors_pb2.CauseDetail(name=name, value=value) for name, value in sorted(cause.details)],
+    )
+
+
+def encode_filter(tree: Filter) -> filter_pb2.Filter:
+    """A filter as it was understood."""
+    match tree:
+        case AllOf(filters):
+            return filter_pb2.Filter(all_of=filter_pb2.FilterList(filters=[encode_filter(each) for each in filters]))
+        case AnyOf(filters):
+            return filter_pb2.Filter(any_of=filter_pb2.FilterList(filters=[encode_filter(each) for each in filters]))
+        case Negate(inner):
+            return filter_pb2.Filter(negate=encode_filter(inner))
+        case Predicate():
+            return filter_pb2.Filter(predicate=_encode_predicate(tree))
+
+
+def _encode_predicate(predicate: Predicate) -> filter_pb2.Predicate:
+    message = filter_pb2.Predicate(field=predicate.field)
+    values = predicate.values
+    match predicate.operator:
+        case Operator.PRESENT:
+            message.present = bool(values[0])
+        case Operator.BETWEEN:
+            message.between.low.CopyFrom(encode_value(values[0]))
+            message.between.high.CopyFrom(encode_value(values[1]))
+        case Operator.IN:
+            message.one_of.values.extend(encode_value(value) for value in values)
+        case Operator.NIN:
+            message.none_of.values.extend(encode_value(value) for value in values)
+        case operator:
+            getattr(message, operator.value).CopyFrom(encode_value(values[0]))
+    return message

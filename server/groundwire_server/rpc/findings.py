@@ -1,0 +1,64 @@
+"""What is wrong with one request: every violation at once, and what it asks for that this server does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from google.protobuf.descriptor import EnumDescriptor
+
+from groundwire_server.errors import ErrorReason, InvalidRequest, NotImplementedHere, Violation
+
+__all__ = ["Findings"]
+
+
+class Findings:
+    """Collected while a request is decoded; `settle` raises them together.
+
+    A wrong field goes before a missing feature: who gets NOT_IMPLEMENTED has an otherwise good request.
+    """
+
+    def __init__(self) -> None:
+        self.violations: list[Violation] = []
+        self._not_built: list[str] = []
+
+    def add(self, field: str, reason: ErrorReason, description: str) -> None:
+        """One wrong field."""
+        self.violations.append(Violation(field, reason, description))
+
+    def extend(self, violations: Iterable[Violation]) -> None:
+        """Violations that another room has found; one that is there already stays single."""
+        self.violations.extend(each for each in violations if each not in self.violations)
+
+    def not_built(self, operation: str) -> None:
+        """The request asks for a feature that this server does not have; it is refused, never passed over."""
+        self._not_built.append(operation)
+
+    def required(self, field: str, value: str) -> str:
+        """The value, which must hold more than blanks."""
+        if not value.strip():
+            self.add(field, ErrorReason.VALUE_REQUIRED, "must not be blank")
+        return value
+
+    def within(self, field: str, value: float, low: float, high: float) -> None:
+        """The value must lie in the closed range."""
+        if not low <= value <= high:
+            self.add(field, ErrorReason.VALUE_OUT_OF_RANGE, f"{value} is not in {low}..{high}")
+
+    def known(self, field: str, number: int, enum: EnumDescriptor, *, required: bool = False) -> bool:
+        """Whether a number is one of the enum's; 0 only where the field may be left out."""
+        if number == 0 and not required:
+            return True
+        names = {value.number: value.name for value in enum.values if value.number != 0}
+        if number in names:
+            return True
+        reason = ErrorReason.VALUE_REQUIRED if number == 0 else ErrorReason.UNKNOWN_NAME
+        said = "must be set" if number == 0 else f"{number} is no {enum.name}"
+        self.add(field, reason, f"{said}; valid: {', '.join(names.values())}")
+        return False
+
+    def settle(self) -> None:
+        """Raises InvalidRequest with all violations, else NotImplementedHere for the first missing feature."""
+        if self.violations:
+            raise InvalidRequest(self.violations)
+        if self._not_built:
+            raise NotImplementedHere(self._not_built[0])

@@ -1,0 +1,229 @@
+"""The outermost layer of every method, ours and others': nothing but a status that we made goes out.
+
+grpcio sends the text of an exception to the client by itself. Here every handler is wrapped before grpcio sees it:
+bytes come in and go out, so that parsing and serializing happen under the guard too, and each error becomes a status
+(`rpc.errors`) and one line in the log.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from typing import TYPE_CHECKING, Any, NoReturn, cast
+
+import grpc
+from google.protobuf.message import DecodeError, Message
+from google.protobuf.unknown_fields import UnknownFieldSet
+
+from groundwire_server.errors import (
+    DeadlineExceeded,
+    ErrorReason,
+    GroundwireError,
+    InvalidRequest,
+    NotImplementedHere,
+    Violation,
+)
+from groundwire_server.evidence import CallCancelled, Principal
+from groundwire_server.rpc.call import RpcCall
+from groundwire_server.rpc.errors import DETAILS_KEY, to_status
+from groundwire_server.rpc.log import Log, fault_fields
+from groundwire_server.rpc.request_id import is_request_id
+
+__all__ = ["Guard", "parse_request", "unknown_fields"]
+
+_UNBOUNDED = frozenset({"IngestDocuments", "IngestFacts", "Watch", "WatchJob"})
+_QUIET = "grpc.health."
+
+
+if TYPE_CHECKING:  # generic in its stubs only
+    _Interceptor = grpc.aio.ServerInterceptor[Any, Any]
+else:
+    _Interceptor = grpc.aio.ServerInterceptor
+
+
+class Guard(_Interceptor):
+    """Wraps every handler of a server.
+
+    Args:
+        principal: the caller that exists without credentials.
+        max_call_seconds: bound of a read that brings no shorter deadline.
+    """
+
+    def __init__(self, principal: Principal, log: Log, max_call_seconds: float) -> None:
+        self._principal = principal
+        self._log = log
+        self._max_call_seconds = max_call_seconds
+        self._wrapped: dict[str, Any] = {}
+        self._calls: set[RpcCall] = set()
+
+    @property
+    def open_calls(self) -> int:
+        """Calls that have begun and not ended."""
+        return len(self._calls)
+
+    async def intercept_service(self, continuation: Callable[[Any], Awaitable[Any]], handler_call_details: Any) -> Any:
+        """The wrapped handler of a method; one that nobody has answers UNIMPLEMENTED with its reason."""
+        method = handler_call_details.method
+        if method not in self._wrapped:
+            handler = await continuation(handler_call_details)
+            if handler is None:
+                return self._wrap(_no_such_method(), method)
+            self._wrapped[method] = self._wrap(handler, method)
+        return self._wrapped[method]
+
+    def _wrap(self, handler: Any, path: str) -> Any:
+        method = path.removeprefix("/")
+        if handler.request_streaming and handler.response_streaming:
+
+            async def stream_stream(raw: AsyncIterator[bytes], context: Any) -> None:
+                await self._guarded(handler, handler.stream_stream, method, raw, context)
+
+            return grpc.stream_stream_rpc_method_handler(stream_stream)
+        if handler.response_streaming:
+
+            async def unary_stream(raw: bytes, context: Any) -> None:
+                await self._guarded(handler, handler.unary_stream, method, raw, context)
+
+            return grpc.unary_stream_rpc_method_handler(unary_stream)
+        if handler.request_streaming:
+
+            async def stream_unary(raw: AsyncIterator[bytes], context: Any) -> Any:
+                return await self._guarded(handler, handler.stream_unary, method, raw, context)
+
+            return grpc.stream_unary_rpc_method_handler(stream_unary)
+
+        async def unary_unary(raw: bytes, context: Any) -> Any:
+            return await self._guarded(handler, handler.unary_unary, method, raw, context)
+
+        return grpc.unary_unary_rpc_method_handler(unary_unary)
+
+    async def _guarded(self, handler: Any, behavior: Any, method: str, raw: Any, context: Any) -> bytes | None:
+        call = RpcCall(context, method, self._principal, handler.response_serializer)
+        self._calls.add(call)
+        try:
+            async with asyncio.timeout(self._bound(method)) as bound:
+                return await self._run(handler, behavior, raw, call)
+        except asyncio.CancelledError:
+            self._ended(call, "CANCELLED", "")
+            raise
+        except grpc.aio.AbortError:
+            self._ended(call, "ABORTED_BY_HANDLER", "")
+            raise
+        except TimeoutError as error:
+            if bound.expired():
+                error_here: Exception = DeadlineExceeded(ErrorReason.DEADLINE, "The time of the call ran out.")
+            else:
+                error_here = error
+            await self._refuse(call, error_here)
+        except Exception as error:  # noqa: BLE001 - whatever it is, its text must not reach the client
+            await self._refuse(call, error)
+        finally:
+            call.cancel.cancel()
+            self._calls.discard(call)
+
+    def _bound(self, method: str) -> float | None:
+        """Seconds that a method may take. A stream that writes or watches is bound by its own deadline alone."""
+        return None if method.rpartition("/")[2] in _UNBOUNDED else self._max_call_seconds
+
+    async def _run(self, handler: Any, behavior: Any, raw: Any, call: RpcCall) -> bytes | None:
+        if handler.request_streaming:
+            request: Any = _parsed(handler.request_deserializer, raw)
+        else:
+            request = parse_request(handler.request_deserializer, raw)
+            call.request_id = _id_from(request) or call.request_id
+            unknown = unknown_fields(request) if isinstance(request, Message) else []
+            if unknown:
+                raise InvalidRequest(unknown)
+        response = await behavior(request, call)
+        result: bytes | None = None if handler.response_streaming else handler.response_serializer(response)
+        self._ended(call, "OK", "")
+        return result
+
+    async def _refuse(self, call: RpcCall, error: Exception) -> NoReturn:
+        """End the call with a status; only a `GroundwireError` is one of ours, anything else is a fault."""
+        if isinstance(error, CallCancelled):
+            # The work noticed before the handler did: the client is gone, so nobody reads this.
+            self._ended(call, "CANCELLED", "")
+            await call.abort(grpc.StatusCode.CANCELLED, "The call was cancelled.")
+        if isinstance(error, GroundwireError) and error.reason is not ErrorReason.INTERNAL:
+            known = error
+        else:
+            self._log.error("fault", request_id=call.request_id, method=call.method, **fault_fields(error))
+            known = GroundwireError(
+                ErrorReason.INTERNAL, "The server made a mistake.", hint=f"Its log has it as {call.request_id}."
+            )
+        status = to_status(known, call.request_id)
+        self._ended(call, status.code.name, known.reason.name)
+        await call.abort(status.code, status.message, ((DETAILS_KEY, status.details),))
+
+    def _ended(self, call: RpcCall, code: str, reason: str) -> None:
+        write = self._log.debug if call.method.startswith(_QUIET) else self._log.info
+        write(
+            "call",
+            request_id=call.request_id,
+            method=call.method,
+            code=code,
+            **({"reason": reason} if reason else {}),
+            frames=call.frames,
+            ms=round(call.elapsed_ms(), 1),
+        )
+
+
+def _no_such_method() -> Any:
+    async def refuse(_request: bytes, call: RpcCall) -> NoReturn:
+        raise NotImplementedHere(call.method.rpartition("/")[2][:100])
+
+    return grpc.unary_unary_rpc_method_handler(refuse)
+
+
+def parse_request(deserialize: Callable[[bytes], Any] | None, raw: bytes) -> Any:
+    """The message. Raises InvalidRequest when the bytes are none; the parser's own words stay here."""
+    if deserialize is None:
+        return raw
+    try:
+        return deserialize(raw)
+    except DecodeError:
+        raise InvalidRequest.one("request", ErrorReason.VALUE_MALFORMED, "the bytes are no message of this type") from None
+
+
+async def _parsed(deserialize: Callable[[bytes], Any], raw: AsyncIterator[bytes]) -> AsyncIterator[Any]:
+    async for each in raw:
+        request = parse_request(deserialize, each)
+        unknown = unknown_fields(request)
+        if unknown:
+            raise InvalidRequest(unknown)
+        yield request
+
+
+def unknown_fields(message: Message) -> list[Violation]:
+    """A violation for each field that this server does not know: a bound must not be lost on the way (stream.proto)."""
+    known = type(message)()
+    known.CopyFrom(message)
+    known.DiscardUnknownFields()
+    if known.ByteSize() == message.ByteSize():
+        return []
+    found: list[Violation] = []
+    _find_unknown(message, "", found)
+    return found
+
+
+def _find_unknown(message: Message, path: str, found: list[Violation]) -> None:
+    for unknown in cast(Iterable[Any], UnknownFieldSet(message)):
+        words = f"{message.DESCRIPTOR.name} has no field {unknown.field_number} on this server"
+        found.append(Violation(path or message.DESCRIPTOR.name, ErrorReason.UNKNOWN_NAME, words))
+    for field, value in message.ListFields():
+        if field.message_type is None:
+            continue
+        here = f"{path}.{field.name}" if path else field.name
+        if isinstance(value, Message):
+            _find_unknown(value, here, found)
+        else:
+            for place, member in enumerate(value):
+                _find_unknown(member, f"{here}[{place}]", found)
+
+
+def _id_from(request: object) -> str:
+    """The caller's own id in the options of a read, where it is a good one."""
+    options = getattr(request, "options", None)
+    request_id = getattr(options, "request_id", "")
+    return request_id if isinstance(request_id, str) and is_request_id(request_id) else ""

@@ -1,0 +1,94 @@
+"""A grpc.aio server: channel options, the guard, our services and health."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Mapping
+
+import grpc
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+
+from groundwire_server.errors import ErrorReason, FailedPrecondition, InvalidRequest, Unavailable
+from groundwire_server.rpc.guard import Guard
+from groundwire_server.rpc.methods import SERVICES, Handler, Methods
+from groundwire_server.rpc.stream import MAX_FRAME_BYTES
+from groundwire_server.settings import ServerSettings
+
+__all__ = ["MAX_MESSAGE_BYTES", "WireServer"]
+
+MAX_MESSAGE_BYTES = MAX_FRAME_BYTES
+_MIN_PING_MS = 5_000
+
+_OPTIONS = [
+    ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
+    ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
+    # Two servers on one port would share the calls of one in silence; a taken port is an error.
+    ("grpc.so_reuseport", 0),
+    # Clients may ping each 10 s, with and without calls; the default answers that with GOAWAY.
+    ("grpc.http2.min_ping_interval_without_data_ms", _MIN_PING_MS),
+    ("grpc.http2.min_recv_ping_interval_without_data_ms", _MIN_PING_MS),
+    ("grpc.keepalive_permit_without_calls", 1),
+    ("grpc.http2.max_ping_strikes", 0),
+]
+
+
+class WireServer:
+    """Listens, answers, stops. Make, start and stop it inside one event loop.
+
+    Attributes:
+        address: where it really listens, once it is started.
+    """
+
+    def __init__(self, built: Mapping[str, Handler], guard: Guard, settings: ServerSettings) -> None:
+        self._settings = settings
+        self._server = grpc.aio.server(interceptors=[guard], options=_OPTIONS)
+        self._server.add_generic_rpc_handlers((Methods(built),))
+        self._health = health.aio.HealthServicer()  # type: ignore[attr-defined]
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
+        self.address = settings.address
+
+    async def start(self) -> str:
+        """Listen. Returns the address.
+
+        Raises:
+            FailedPrecondition: other machines would reach it and the settings do not ask for that.
+            Unavailable: the port is taken.
+        """
+        host, port = self._settings.host, self._settings.port
+        if not self._settings.plaintext_remote and not _is_loopback(host):
+            raise FailedPrecondition(
+                ErrorReason.NOT_PERMITTED,
+                f"server.host is {host!r}, which other machines reach, without encryption or credentials.",
+                hint="Listen on 127.0.0.1, or set server.plaintext_remote to say that this is meant.",
+            )
+        try:
+            bound = self._server.add_insecure_port(self._settings.address)
+        except RuntimeError:
+            bound = 0
+        if bound == 0:
+            raise Unavailable(
+                ErrorReason.NOT_SERVING,
+                f"Cannot listen on {self._settings.address}: the port is taken, or the address is not of this machine.",
+                hint="Stop what listens there, or choose another with --port; 0 takes a free one.",
+                details={"port": str(port)},
+            )
+        self.address = ServerSettings(host=host, port=bound).address
+        await self._server.start()
+        for service in SERVICES:
+            await self._health.set(service.full_name, health_pb2.HealthCheckResponse.SERVING)
+        return self.address
+
+    async def stop(self, grace: float) -> None:
+        """Say NOT_SERVING, take no new call, wait up to `grace` seconds for those that run, then cancel them."""
+        await self._health.enter_graceful_shutdown()
+        await self._server.stop(grace)
+
+
+def _is_loopback(host: str) -> bool:
+    """Whether every address that the name stands for is of this machine alone."""
+    try:
+        found = {str(info[4][0]) for info in socket.getaddrinfo(host, None)}
+    except OSError:
+        raise InvalidRequest.one("server.host", ErrorReason.UNKNOWN_NAME, f"{host!r} has no address") from None
+    return all(ipaddress.ip_address(address.partition("%")[0]).is_loopback for address in found)

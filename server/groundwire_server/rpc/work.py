@@ -1,0 +1,144 @@
+"""Blocking work beside the event loop: a bounded pool of threads, and streams that are never further than a few frames
+ahead of their reader.
+
+A thread is given back when the reader is slow, so that a client that stops reading holds a few frames and no thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+__all__ = ["FRAMES_AHEAD", "WorkPool"]
+
+FRAMES_AHEAD = 8
+
+T = TypeVar("T")
+
+
+class WorkPool:
+    """Runs blocking functions and generators of a server in at most `threads` threads."""
+
+    def __init__(self, threads: int) -> None:
+        self._executor = ThreadPoolExecutor(threads, thread_name_prefix="groundwire-work")
+        self._open: set[object] = set()
+
+    @property
+    def open_work(self) -> int:
+        """Functions and streams that have been begun and have not ended; zero when nothing is left."""
+        return len(self._open)
+
+    async def run(self, function: Callable[[], T]) -> T:
+        """The function's result. When the caller is cancelled the function may still run to its next check."""
+        loop, mark = asyncio.get_running_loop(), object()
+        self._open.add(mark)
+        future = self._executor.submit(function)
+        future.add_done_callback(lambda _: self._open.discard(mark))
+        return await asyncio.wrap_future(future, loop=loop)
+
+    async def stream(self, source: Iterator[bytes]) -> AsyncIterator[bytes]:
+        """The items of a blocking iterator. It is closed, in a thread, however the reader ends."""
+        pump = _Pump(source, self._executor, asyncio.get_running_loop(), self._open)
+        try:
+            async for item in pump.items():
+                yield item
+        finally:
+            pump.stop()
+
+    def shutdown(self) -> None:
+        """Wait for what runs; drop what waits."""
+        self._executor.shutdown(wait=True, cancel_futures=True)
+
+
+class _Pump:
+    """Moves items from a thread to the loop. All fields but `_source` belong to the loop."""
+
+    def __init__(
+        self,
+        source: Iterator[bytes],
+        executor: ThreadPoolExecutor,
+        loop: asyncio.AbstractEventLoop,
+        registry: set[object],
+    ) -> None:
+        self._source = source
+        self._executor = executor
+        self._loop = loop
+        self._registry = registry
+        self._ready: deque[bytes] = deque()
+        self._wake = asyncio.Event()
+        self._running = False
+        self._finished = False
+        self._stopped = False
+        self._error: BaseException | None = None
+        registry.add(self)
+
+    async def items(self) -> AsyncIterator[bytes]:
+        while True:
+            if not self._running and not self._finished and len(self._ready) <= FRAMES_AHEAD // 2:
+                self._begin(FRAMES_AHEAD - len(self._ready))
+            if self._ready:
+                yield self._ready.popleft()
+            elif self._finished:
+                break
+            else:
+                self._wake.clear()
+                await self._wake.wait()
+        if self._error is not None:
+            raise self._error
+
+    def stop(self) -> None:
+        """No more is wanted."""
+        self._stopped = True
+        if not self._running and not self._finished:
+            self._begin(0)
+
+    def _begin(self, allowance: int) -> None:
+        self._running = True
+        try:
+            self._executor.submit(self._work, allowance)
+        except RuntimeError:  # the pool is shut down: nothing runs in it any more, so this thread may close the source
+            self._ended(finished=True, error=self._close())
+
+    def _work(self, allowance: int) -> None:
+        """In a thread: make up to `allowance` items. `_stopped` is only read, and only ever goes from False to True."""
+        finished, error = False, None
+        try:
+            while allowance > 0 and not self._stopped:
+                self._loop.call_soon_threadsafe(self._push, next(self._source))
+                allowance -= 1
+        except StopIteration:
+            finished = True
+        except BaseException as caught:  # noqa: BLE001 - it is raised again where the reader waits
+            finished, error = True, caught
+        if self._stopped and not finished:
+            finished, error = True, self._close()
+        try:
+            self._loop.call_soon_threadsafe(self._ended, finished, error)
+        except RuntimeError:  # the loop is closed, and nobody waits any more
+            self._registry.discard(self)
+
+    def _close(self) -> BaseException | None:
+        close = getattr(self._source, "close", None)
+        try:
+            if close is not None:
+                close()
+        except BaseException as caught:  # noqa: BLE001 - handed to the reader, if there still is one
+            return caught
+        return None
+
+    def _push(self, item: bytes) -> None:
+        self._ready.append(item)
+        self._wake.set()
+
+    def _ended(self, finished: bool, error: BaseException | None) -> None:
+        self._running = False
+        self._finished = finished
+        self._error = error
+        self._wake.set()
+        if finished:
+            self._registry.discard(self)
+        elif self._stopped:
+            self._begin(0)
