@@ -194,6 +194,10 @@ def test_an_ipv6_host_has_brackets() -> None:
     assert load_settings({"server.host": "::1", "server.port": 1}, environ=NOTHING).server.address == "[::1]:1"
 
 
+def test_the_address_of_the_clients_is_no_setting_of_the_server() -> None:
+    assert load_settings(environ={"GROUNDWIRE_ADDRESS": "elsewhere:1"}).server.port == 50051
+
+
 def test_the_bare_constructor_reads_no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SERVER", "nonsense")
     monkeypatch.setenv("DATA", "elsewhere")

@@ -46,6 +46,8 @@ __all__ = [
 
 PREFIX = "GROUNDWIRE_"
 CONFIG_FILE = "groundwire.toml"
+# Read elsewhere: where the file is, and which server the clients call.
+_NO_SETTINGS = frozenset({f"{PREFIX}CONFIG", f"{PREFIX}ADDRESS"})
 Origin = Literal["argument", "environment", "file", "default"]
 
 _EMBEDDER_WORDS = {"minilm": "onnx", "fastembed": "onnx", "": "auto"}
@@ -339,7 +341,7 @@ def _from_arguments(arguments: Mapping[str, object], faults: list[Violation]) ->
 def _from_environment(environ: Mapping[str, str], faults: list[Violation]) -> dict[str, _Given]:
     found: dict[str, _Given] = {}
     for variable in sorted(environ):
-        if not variable.startswith(PREFIX) or variable == f"{PREFIX}CONFIG":
+        if not variable.startswith(PREFIX) or variable in _NO_SETTINGS:
             continue
         if variable not in _ENVIRONMENT:
             faults.append(_unknown(variable, variable, _ENVIRONMENT))
