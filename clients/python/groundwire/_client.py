@@ -17,6 +17,7 @@ from groundwire._ingest.machine import IngestMachine
 from groundwire._ingest.parts import document_parts, fact_parts
 from groundwire._ingest_stream import IngestStream
 from groundwire._model.answer import AnswerWriter
+from groundwire._model.glossary import GlossaryUpdate, Term, TermRef
 from groundwire._model.ingest import Withdrawal
 from groundwire._model.library import Library
 from groundwire._model.lineage import Lineage
@@ -228,6 +229,25 @@ class Client:
             token = page.next_page_token
             if not token:
                 return libraries
+
+    def save_library(self, library: Library, *, validate_only: bool = False, timeout: float | None = None) -> Library:
+        """Create a library or change its settings; gives it as it is now, with all defaults filled in."""
+        request = build.save_library_request(library, validate_only)
+        return decode_as(Library, self._unary(self._admin.SaveLibrary, request, timeout).library)
+
+    def update_glossary(
+        self,
+        put: Iterable[Term] = (),
+        remove: Iterable[TermRef] = (),
+        *,
+        library: str = "default",
+        replace_all: bool = False,
+        validate_only: bool = False,
+        timeout: float | None = None,
+    ) -> GlossaryUpdate:
+        """Change and check the glossary of a library, all or nothing. replace_all: only the terms of `put` stay."""
+        request = build.glossary_request(library, put, remove, replace_all, validate_only)
+        return decode_as(GlossaryUpdate, self._unary(self._admin.UpdateGlossary, request, timeout))
 
     def server_info(self, *, timeout: float | None = None) -> ServerInfo:
         """What the server is, can do and allows, and what is really active."""

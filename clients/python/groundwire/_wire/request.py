@@ -7,6 +7,8 @@ from typing import Any
 
 from groundwire._model.answer import AnswerWriter
 from groundwire._model.figure import DerivedFigure, MetricFact
+from groundwire._model.glossary import Term, TermRef
+from groundwire._model.library import Library
 from groundwire._model.lineage import Lineage
 from groundwire._model.metric import Calculation, MetricProduct, MetricQuery, VersionPolicy
 from groundwire._model.named import NamedEnum
@@ -25,15 +27,17 @@ from groundwire._model.stream import DegradationKind
 from groundwire._wire.filter import encode_filter
 from groundwire._wire.mirror import fill
 from groundwire._wire.value import fill_timestamp
-from groundwire.v1 import graph_pb2, metric_pb2, narrative_pb2, router_pb2, stream_pb2, tools_pb2
+from groundwire.v1 import admin_pb2, graph_pb2, metric_pb2, narrative_pb2, router_pb2, stream_pb2, tools_pb2
 
 __all__ = [
     "ask_request",
     "fill_options",
+    "glossary_request",
     "metric_request",
     "neighborhood_request",
     "retrieve_request",
     "route_request",
+    "save_library_request",
     "verify_request",
 ]
 
@@ -189,4 +193,23 @@ def verify_request(cited: Snippet | Lineage, quote: str) -> tools_pb2.VerifyCita
                 raise TypeError(f"a {type(payload).__name__} is context, not a citation")
     elif quote:
         request.quote = quote
+    return request
+
+
+def glossary_request(
+    library: str, put: Iterable[Term], remove: Iterable[TermRef], replace_all: bool, validate_only: bool
+) -> admin_pb2.UpdateGlossaryRequest:
+    """The request of UpdateGlossary."""
+    request = admin_pb2.UpdateGlossaryRequest(library_id=library, replace_all=replace_all, validate_only=validate_only)
+    for term in put:
+        fill(request.put.add(), term)
+    for reference in remove:
+        fill(request.remove.add(), reference)
+    return request
+
+
+def save_library_request(library: Library, validate_only: bool) -> admin_pb2.SaveLibraryRequest:
+    """The request of SaveLibrary."""
+    request = admin_pb2.SaveLibraryRequest(validate_only=validate_only)
+    fill(request.library, library)
     return request
