@@ -1,0 +1,87 @@
+"""From texts to a segment: tokens as numbers, sorted once, counted by their neighbours."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import count
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_server.lexical.segment import MAX_ROWS, Segment, frequency_bytes, narrowest
+from groundwire_server.lexical.terms import WORD_BIT, rank_words, word_codes
+from groundwire_server.text import TokenBatch, tokenize_batch
+
+__all__ = ["build_segment", "spelling_arrays"]
+
+_ROW_BITS = 16
+_ROW_MASK = np.uint64(MAX_ROWS - 1)
+
+
+def build_segment(texts: Sequence[str]) -> Segment:
+    """The segment of up to 65,536 texts, one row each.
+
+    Raises:
+        ValueError: more texts than a segment holds.
+    """
+    if len(texts) > MAX_ROWS:
+        raise ValueError(f"{len(texts)} texts; a segment holds at most {MAX_ROWS}")
+    batch = tokenize_batch(texts)
+    numbers: defaultdict[str, int] = defaultdict(count().__next__)
+    word_numbers = np.fromiter(map(numbers.__getitem__, batch.words), dtype=np.int64, count=len(batch.words))
+    words = list(numbers)
+    codes = word_codes(words)
+    order = rank_words(words, codes)
+    ranks = np.empty(len(words), dtype=np.uint64)
+    ranks[order] = np.arange(len(words), dtype=np.uint64)
+
+    occurrences = np.concatenate((_cjk_occurrences(batch), _word_occurrences(batch, ranks[word_numbers])))
+    occurrences.sort()
+    postings = _changes(occurrences)
+    frequencies, large_at, large_counts = frequency_bytes(np.diff(postings, append=len(occurrences)))
+    distinct = occurrences[postings]
+    terms = distinct >> np.uint64(_ROW_BITS)
+    starts = _changes(terms)
+    term_codes = terms[starts]
+    first_word = len(term_codes) - len(words)
+    term_codes[first_word:] = codes[order]
+    word_offsets, spellings = spelling_arrays([words[at] for at in order.tolist()])
+    return Segment(
+        codes=term_codes,
+        offsets=narrowest(np.append(starts, len(postings))),
+        rows=(distinct & _ROW_MASK).astype(np.uint16),
+        frequencies=frequencies,
+        large_at=large_at,
+        large_counts=large_counts,
+        lengths=narrowest(batch.lengths),
+        word_offsets=word_offsets,
+        spellings=spellings,
+    )
+
+
+def spelling_arrays(words: Sequence[str]) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint8]]:
+    """Words as the two arrays `word_offsets` and `spellings`."""
+    spelled = "\n".join([*words, ""]).encode()
+    spellings = np.frombuffer(spelled, dtype=np.uint8)
+    ends = np.flatnonzero(spellings == ord("\n")) + 1
+    return narrowest(np.concatenate((np.zeros(1, dtype=np.int64), ends))), spellings
+
+
+def _cjk_occurrences(batch: TokenBatch) -> NDArray[np.uint64]:
+    """Code and row of each CJK token in one number; below that of every word."""
+    codes = batch.first.astype(np.uint64) << np.uint64(21) | batch.second
+    return codes << np.uint64(_ROW_BITS) | batch.texts.astype(np.uint64)
+
+
+def _word_occurrences(batch: TokenBatch, ranks: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Rank and row of each word in one number."""
+    rows = np.repeat(np.arange(len(batch.word_counts), dtype=np.uint64), batch.word_counts)
+    return ranks << np.uint64(_ROW_BITS) | rows | np.uint64(WORD_BIT)
+
+
+def _changes(ordered: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Where a new value begins."""
+    if len(ordered) == 0:
+        return np.zeros(0, dtype=np.int64)
+    return np.concatenate((np.zeros(1, dtype=np.int64), np.flatnonzero(ordered[1:] != ordered[:-1]) + 1))
