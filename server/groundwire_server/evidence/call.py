@@ -96,6 +96,12 @@ class Call:
     cancel: CancelToken = field(default_factory=CancelToken)
     now: Callable[[], datetime] = _utc_now
 
+    @property
+    def reference_day(self) -> date:
+        """Day from which "last year" and the like are counted: as given, else that of valid_at, else today in UTC."""
+        options = self.options
+        return options.reference_date or (options.valid_at or self.now()).astimezone(UTC).date()
+
     def accept(self, degradation: Degradation) -> Degradation:
         """The degradation, when the call accepts its kind.
 
