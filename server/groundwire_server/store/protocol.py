@@ -212,8 +212,8 @@ class StoreWriter(Protocol):
         """
         ...
 
-    def put_embeddings(self, model: str, vectors: Iterable[tuple[int, bytes]]) -> list[int]:
-        """Store vectors (float32 bytes) of chunk rows. Returns every chunk row that has one by this call, ascending.
+    def put_embeddings(self, model: str, vectors: Iterable[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
+        """Store vectors (float32 bytes) of chunk rows. Returns every chunk row that has one by it, ascending, with it.
 
         Equal index texts share one vector, but a chunk never takes one from a text of a stricter label than its own.
         """

@@ -16,11 +16,13 @@ __all__ = ["page_of_embeddings", "page_without_embedding", "put_embeddings"]
 _PAGE = 1024
 
 
-def put_embeddings(connection: sqlite3.Connection, model: str, vectors: Iterable[tuple[int, bytes]]) -> list[int]:
-    """Keep vectors of chunk rows. Returns all rows that have one by it. Raises KeyError for a row that is not there."""
+def put_embeddings(
+    connection: sqlite3.Connection, model: str, vectors: Iterable[tuple[int, bytes]]
+) -> list[tuple[int, bytes]]:
+    """Keep vectors of chunk rows; see `StoreWriter.put_embeddings`. Raises KeyError for a row that is not there."""
     connection.execute("INSERT OR IGNORE INTO embedding_model (name) VALUES (?)", (model,))
     (number,) = connection.execute("SELECT model FROM embedding_model WHERE name = ?", (model,)).fetchone()
-    covered: set[int] = set()
+    covered: dict[int, bytes] = {}
     for chunk_row, vector in vectors:
         found = connection.execute(
             "SELECT index_sha256, label FROM chunk JOIN document_revision USING (revision_row) WHERE chunk_row = ?",
@@ -35,13 +37,17 @@ def put_embeddings(connection: sqlite3.Connection, model: str, vectors: Iterable
             "INSERT OR IGNORE INTO embedding (model, index_sha256, label, vector) VALUES (?, ?, ?, ?)",
             (number, sha256, label, vector),
         )
+        (kept,) = connection.execute(
+            "SELECT vector FROM embedding WHERE model = ? AND index_sha256 = ? AND label <= ? ORDER BY label LIMIT 1",
+            (number, sha256, label),
+        ).fetchone()
         sharing = connection.execute(
             "SELECT chunk_row FROM chunk JOIN document_revision USING (revision_row)"
             " WHERE index_sha256 = ? AND label BETWEEN ? AND ?",
             (sha256, label, int(Label.CONFIDENTIAL)),
         )
-        covered.update(row for (row,) in sharing)
-    return sorted(covered)
+        covered.update((row, kept) for (row,) in sharing)
+    return sorted(covered.items())
 
 
 def page_of_embeddings(

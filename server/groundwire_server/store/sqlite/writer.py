@@ -54,7 +54,7 @@ class SqliteWriter:
         with translated():
             return edges.put_edges(self._transaction, records)
 
-    def put_embeddings(self, model: str, vectors: Iterable[tuple[int, bytes]]) -> list[int]:
+    def put_embeddings(self, model: str, vectors: Iterable[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
         with translated():
             return embeddings.put_embeddings(self._transaction.connection, model, vectors)
 

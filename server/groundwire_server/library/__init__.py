@@ -1,0 +1,21 @@
+"""Libraries: store, indexes, glossary and settings held together, snapshots to read, and the folder they live in."""
+
+from groundwire_server.library.attributes import BUILT_IN_ATTRIBUTES
+from groundwire_server.library.columns import ChunkColumns
+from groundwire_server.library.config import AMBIGUOUS, EMBEDDERS, LibraryConfig
+from groundwire_server.library.folder import DEFAULT_LIBRARY, DataFolder, check_library_id
+from groundwire_server.library.library import Library
+from groundwire_server.library.snapshot import Snapshot
+
+__all__ = [
+    "AMBIGUOUS",
+    "BUILT_IN_ATTRIBUTES",
+    "DEFAULT_LIBRARY",
+    "EMBEDDERS",
+    "ChunkColumns",
+    "DataFolder",
+    "Library",
+    "LibraryConfig",
+    "Snapshot",
+    "check_library_id",
+]

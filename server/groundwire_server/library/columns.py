@@ -1,0 +1,222 @@
+"""Chunks as columns: what restriction and ordering need of each, without asking the store.
+
+All that can differ between two chunks of one revision is their place in it, so the columns are those of revisions, and
+each chunk row knows its revision. Rows count from 0 in the order of chunk rows; dead and hidden ones are in them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from groundwire_server.evidence import Label
+from groundwire_server.store import RevisionSpan
+
+__all__ = ["ALIVE", "ChunkColumns", "ColumnBuilder", "to_microseconds"]
+
+ALIVE = np.iinfo(np.int64).max
+_UNSAID = np.iinfo(np.int64).min
+_Number = TypeVar("_Number", bound=np.generic)
+_EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
+
+
+def to_microseconds(moment: datetime) -> int:
+    """Microseconds since 1970."""
+    elapsed = moment - _EPOCH
+    return (elapsed.days * 86_400 + elapsed.seconds) * 1_000_000 + elapsed.microseconds
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChunkColumns:
+    """Columns of the first `rows` chunks.
+
+    Attributes:
+        rows: chunks.
+        revision_of: int32[rows], each chunk's place in the columns below.
+        first_place: int64[revisions], row of the first chunk of a revision.
+        first_chunk_row: int64[revisions], the store's chunk row of it.
+        doc_ids: of each revision; may hold more than `revisions`.
+        revision: int32[revisions], number of the revision within its document.
+        label: uint8[revisions].
+        born, died: int64[revisions], generations; `ALIVE` when it has not died. A death that a later generation brings
+            may appear here too: it lies above every generation that a holder of these columns asks for.
+        valid_as_of: int64[revisions], microseconds since 1970; the lowest int64 where it does not say.
+        key: uint64[revisions], hash of document and revision.
+    """
+
+    rows: int
+    revision_of: NDArray[np.int32]
+    first_place: NDArray[np.int64]
+    first_chunk_row: NDArray[np.int64]
+    doc_ids: list[str]
+    revision: NDArray[np.int32]
+    label: NDArray[np.uint8]
+    born: NDArray[np.int64]
+    died: NDArray[np.int64]
+    valid_as_of: NDArray[np.int64]
+    key: NDArray[np.uint64]
+
+    @property
+    def revisions(self) -> int:
+        """How many revisions there are."""
+        return len(self.first_place)
+
+    def visible(self, clearance: Label, generation: int, valid_at: datetime | None = None) -> NDArray[np.bool_]:
+        """bool[revisions]: readable under a clearance and alive at a generation; RESTRICTED never is."""
+        strictest = min(clearance, Label.CONFIDENTIAL)
+        kept = (self.label <= strictest) & (self.born <= generation) & (self.died > generation)
+        if valid_at is not None:
+            kept &= self.valid_as_of <= to_microseconds(valid_at)
+        return kept
+
+    def spread(self, revisions: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """bool[rows] from bool[revisions]."""
+        return revisions[self.revision_of]
+
+    def chunk_rows(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The store's chunk rows of rows."""
+        place = self.revision_of[rows]
+        return self.first_chunk_row[place] + (rows - self.first_place[place])
+
+    def rows_of(self, chunk_rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Rows of the store's chunk rows; `rows` for those that come after the last one here."""
+        place = np.searchsorted(self.first_chunk_row, chunk_rows, side="right") - 1
+        known = chunk_rows <= (self.chunk_rows(np.array([self.rows - 1], np.int64))[0] if self.rows else 0)
+        return np.where(known, self.first_place[place] + chunk_rows - self.first_chunk_row[place], self.rows)
+
+    def tie_key(self, row: int) -> tuple[str, int, int]:
+        """(doc_id, revision, seq): the order of equal scores."""
+        place = int(self.revision_of[row])
+        return self.doc_ids[place], int(self.revision[place]), int(row - self.first_place[place])
+
+    def chunk_keys(self, rows: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """64-bit hashes of (doc_id, revision, seq), well mixed, so that a sum of them stands for a set of chunks."""
+        place = self.revision_of[rows]
+        seq = (rows - self.first_place[place]).astype(np.uint64)
+        mixed: NDArray[np.uint64] = self.key[place] + (seq + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+        mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return mixed ^ (mixed >> np.uint64(31))
+
+
+class _Growing(Generic[_Number]):
+    """An array that is appended to. Views of it keep their length; what comes later lies beyond them."""
+
+    def __init__(self, dtype: type[_Number]) -> None:
+        self._held: NDArray[_Number] = np.zeros(1024, dtype)
+        self._length = 0
+
+    def extend(self, values: ArrayLike, count: int) -> None:
+        needed = self._length + count
+        if needed > len(self._held):
+            longer = np.zeros(max(needed, 2 * len(self._held)), self._held.dtype)
+            longer[: self._length] = self._held[: self._length]
+            self._held = longer
+        self._held[self._length : needed] = values
+        self._length = needed
+
+    def set(self, place: int, value: int) -> None:
+        self._held[place] = value
+
+    def view(self) -> NDArray[_Number]:
+        view = self._held[: self._length]
+        view.flags.writeable = False
+        return view
+
+
+class ColumnBuilder:
+    """Follows a store and gives columns of what was there. Only one thread at a time may use it; its views are free.
+
+    Births are appended. A death is written in place: whoever holds older columns asks for older generations, at which
+    a row that dies later is alive either way.
+    """
+
+    def __init__(self) -> None:
+        self._rows = 0
+        self._doc_ids: list[str] = []
+        self._place_of: dict[int, int] = {}
+        self._revision_of = _Growing(np.int32)
+        self._first_place = _Growing(np.int64)
+        self._first_chunk_row = _Growing(np.int64)
+        self._revision = _Growing(np.int32)
+        self._label = _Growing(np.uint8)
+        self._born = _Growing(np.int64)
+        self._died = _Growing(np.int64)
+        self._valid_as_of = _Growing(np.int64)
+        self._key = _Growing(np.uint64)
+        self.last_chunk_row = 0
+
+    @property
+    def rows(self) -> int:
+        """Chunks so far."""
+        return self._rows
+
+    def add(self, spans: Iterable[RevisionSpan]) -> None:
+        """Append revisions whose chunk rows come after those that are here."""
+        for some in _batches(spans, 4096):
+            place = len(self._doc_ids)
+            count = len(some)
+            sizes = np.array([span.chunks for span in some], np.int64)
+            ends = self._rows + np.cumsum(sizes)
+            self._revision_of.extend(
+                np.repeat(np.arange(place, place + count, dtype=np.int32), sizes), int(sizes.sum())
+            )
+            self._first_place.extend(ends - sizes, count)
+            self._first_chunk_row.extend([span.first_row for span in some], count)
+            self._revision.extend([span.revision for span in some], count)
+            self._label.extend([int(span.label) for span in some], count)
+            self._born.extend([span.born for span in some], count)
+            self._died.extend([ALIVE if span.died is None else span.died for span in some], count)
+            self._valid_as_of.extend([_valid_as_of(span) for span in some], count)
+            self._key.extend(np.array([_key(span) for span in some], np.uint64), count)
+            self._place_of.update((span.first_row, place + offset) for offset, span in enumerate(some))
+            self._doc_ids.extend(span.doc_id for span in some)
+            self._rows = int(ends[-1])
+            self.last_chunk_row = some[-1].first_row + some[-1].chunks - 1
+
+    def retire(self, spans: Iterable[RevisionSpan]) -> None:
+        """Note deaths of revisions that are here."""
+        for span in spans:
+            self._died.set(self._place_of[span.first_row], ALIVE if span.died is None else span.died)
+
+    def view(self) -> ChunkColumns:
+        """The columns as they are now."""
+        return ChunkColumns(
+            rows=self._rows,
+            revision_of=self._revision_of.view(),
+            first_place=self._first_place.view(),
+            first_chunk_row=self._first_chunk_row.view(),
+            doc_ids=self._doc_ids,
+            revision=self._revision.view(),
+            label=self._label.view(),
+            born=self._born.view(),
+            died=self._died.view(),
+            valid_as_of=self._valid_as_of.view(),
+            key=self._key.view(),
+        )
+
+
+def _batches(spans: Iterable[RevisionSpan], size: int) -> Iterable[list[RevisionSpan]]:
+    some: list[RevisionSpan] = []
+    for span in spans:
+        some.append(span)
+        if len(some) == size:
+            yield some
+            some = []
+    if some:
+        yield some
+
+
+def _valid_as_of(span: RevisionSpan) -> int:
+    return _UNSAID if span.valid_as_of is None else to_microseconds(span.valid_as_of)
+
+
+def _key(span: RevisionSpan) -> int:
+    digest = hashlib.blake2b(f"{span.revision} {span.doc_id}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big")

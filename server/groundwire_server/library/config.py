@@ -1,0 +1,141 @@
+"""Settings of one library: `library.toml`, which people may write (formats.md)."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Literal
+
+from groundwire_server.chunking import CHUNKERS
+from groundwire_server.errors import ErrorReason, InvalidRequest, Violation
+from groundwire_server.evidence import Label
+
+__all__ = ["AMBIGUOUS", "EMBEDDERS", "LibraryConfig"]
+
+AMBIGUOUS = ("refuse", "report")
+EMBEDDERS = ("auto", "deterministic", "none", "onnx")
+_MAX_DESCRIPTION = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryConfig:
+    """How a library's text becomes an index, and its defaults of retrieval.
+
+    Attributes:
+        description: what is in it, for people and for the library router.
+        chunker, chunk_chars, overlap_chars: how documents that come in are cut.
+        embedder: "auto", "onnx", "none", or "deterministic" (tests only).
+        fusion: how lexical and dense lists are put together, by name.
+        k1, b: of BM25.
+        vector_depth: where the dense list is cut before fusion.
+        ambiguous: "refuse" a glossary in which two terms share a synonym, or "report" it with each answer.
+        default_label: of what comes in without one.
+    """
+
+    description: str = ""
+    chunker: str = "paragraph"
+    chunk_chars: int = 480
+    overlap_chars: int = 80
+    embedder: str = "auto"
+    fusion: str = "linear"
+    k1: float = 1.5
+    b: float = 0.75
+    vector_depth: int = 200
+    ambiguous: Literal["refuse", "report"] = "refuse"
+    default_label: Label = Label.INTERNAL
+
+    def check(self, path: str = "") -> None:
+        """Raises InvalidRequest that names every value out of bounds; `path` goes before the names."""
+        found = [
+            Violation(f"{path}{name}", ErrorReason.VALUE_OUT_OF_RANGE, f"{value} is not {bounds}")
+            for name, value, holds, bounds in (
+                ("chunk_chars", self.chunk_chars, self.chunk_chars > 0, "above 0"),
+                ("overlap_chars", self.overlap_chars, self.overlap_chars >= 0, "0 or more"),
+                ("k1", self.k1, 0 <= self.k1 <= 100, "in 0..100"),
+                ("b", self.b, 0 <= self.b <= 1, "in 0..1"),
+                ("vector_depth", self.vector_depth, 1 <= self.vector_depth <= 100_000, "in 1..100000"),
+            )
+            if not holds
+        ]
+        if 0 < self.chunk_chars <= self.overlap_chars:
+            why = f"{self.overlap_chars} is not below chunk_chars, {self.chunk_chars}"
+            found.append(Violation(f"{path}overlap_chars", ErrorReason.CONTRADICTION, why))
+        if len(self.description) > _MAX_DESCRIPTION:
+            why = f"{len(self.description)} code points, at most {_MAX_DESCRIPTION}"
+            found.append(Violation(f"{path}description", ErrorReason.VALUE_OUT_OF_RANGE, why))
+        for name, choices in (("chunker", sorted(CHUNKERS)), ("embedder", EMBEDDERS), ("ambiguous", AMBIGUOUS)):
+            value = getattr(self, name)
+            if value not in choices:
+                why = f"{value[:80]!r} is none of {', '.join(choices)}"
+                found.append(Violation(f"{path}{name}", ErrorReason.UNKNOWN_NAME, why))
+        if found:
+            raise InvalidRequest(found)
+
+    def to_toml(self) -> str:
+        """The file's content: every setting, in a fixed order.
+
+        >>> LibraryConfig.from_toml(LibraryConfig(description='"quoted"').to_toml()).description
+        '"quoted"'
+        """
+        return "".join(f"{field.name} = {_literal(getattr(self, field.name))}\n" for field in fields(self))
+
+    @classmethod
+    def from_toml(cls, text: str, path: str = "library.toml") -> LibraryConfig:
+        """Read a file's content; what it leaves out has its default.
+
+        Raises:
+            InvalidRequest: it is no TOML, or settings are unknown, of another type or out of bounds: all named.
+        """
+        try:
+            given = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise InvalidRequest.one(path, ErrorReason.VALUE_MALFORMED, "is no TOML") from error
+        return cls.from_mapping(given, f"{path}: ")
+
+    @classmethod
+    def from_mapping(cls, given: Mapping[str, object], path: str = "") -> LibraryConfig:
+        """The same from names and values. Raises InvalidRequest as `from_toml` does."""
+        defaults = {field.name: getattr(cls(), field.name) for field in fields(cls)}
+        found: list[Violation] = []
+        values: dict[str, object] = {}
+        for name, value in given.items():
+            if name not in defaults:
+                why = f"is no setting of a library; valid: {', '.join(sorted(defaults))}"
+                found.append(Violation(f"{path}{name[:80]}", ErrorReason.UNKNOWN_NAME, why))
+                continue
+            try:
+                values[name] = _as_type(value, defaults[name])
+            except (TypeError, ValueError) as error:
+                found.append(Violation(f"{path}{name}", ErrorReason.VALUE_MALFORMED, str(error)))
+        if found:
+            raise InvalidRequest(found)
+        config = cls(**values)  # type: ignore[arg-type]
+        config.check(path)
+        return config
+
+
+def _literal(value: object) -> str:
+    """A TOML value. A JSON string is a TOML basic string, but for DEL, which TOML wants escaped."""
+    if isinstance(value, Label):
+        return f'"{value.name}"'
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return repr(value)
+
+
+def _as_type(value: object, default: object) -> object:
+    """The value in the type of its default. Raises ValueError with a sentence for people."""
+    if isinstance(default, Label):
+        names = {label.name: label for label in Label}
+        name = value.strip().upper() if isinstance(value, str) else ""
+        if name not in names:
+            raise ValueError(f"is none of {', '.join(names)}")
+        return names[name]
+    wanted = type(default)
+    if wanted is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if type(value) is not wanted:
+        raise ValueError(f"must be a {({str: 'text', int: 'whole number', float: 'number'})[wanted]}")
+    return value

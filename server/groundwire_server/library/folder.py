@@ -1,0 +1,183 @@
+"""The data folder: `server.sqlite`, a lock, and one folder a library (formats.md, Places)."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from groundwire_server.errors import ErrorReason, InvalidRequest, Unavailable, UnknownResource
+from groundwire_server.library.config import LibraryConfig
+from groundwire_server.library.disk import disk_errors
+from groundwire_server.library.library import Library
+from groundwire_server.library.lock import FolderLock
+from groundwire_server.library.server_file import ServerFile
+
+__all__ = ["DEFAULT_LIBRARY", "DataFolder", "check_library_id"]
+
+DEFAULT_LIBRARY = "default"
+_LIBRARY_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
+_LIBRARIES = "libraries"
+_REMOVED = ".removed-"
+
+
+def check_library_id(library_id: str, field: str = "library_id") -> str:
+    """The id itself. Raises InvalidRequest (VALUE_MALFORMED) when no library can have it."""
+    if not _LIBRARY_ID.fullmatch(library_id):
+        raise InvalidRequest.one(
+            field,
+            ErrorReason.VALUE_MALFORMED,
+            f"{library_id[:80]!a} is no library id: a letter or digit, then up to 62 of a-z, 0-9, hyphen, underscore",
+        )
+    return library_id
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class DataFolder:
+    """Everything that a server stores. One process a folder; any thread.
+
+    Args:
+        path: the folder; made when it is not there.
+        secret: key of snapshot ids; None: the folder's own, made once.
+        opened: called with each library when it is opened, before anybody else has it.
+        now: clock of commit times.
+
+    Raises:
+        FailedPrecondition: NOT_SERVING, another process holds the folder (details name pid and address), or it may not
+            be written; STORE_VERSION, a newer version wrote it.
+        ResourceExhausted: STORAGE_FULL.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        secret: bytes | None = None,
+        opened: Callable[[Library], None] | None = None,
+        now: Callable[[], datetime] = _utc_now,
+    ) -> None:
+        self.path = path
+        self._opened = opened
+        self._now = now
+        self._guard = threading.Lock()
+        self._open: dict[str, Library] = {}
+        self._closed = False
+        with disk_errors(path):
+            (path / _LIBRARIES).mkdir(parents=True, exist_ok=True)
+            self._lock = FolderLock(path / "lock")
+            try:
+                self._file = ServerFile(path / "server.sqlite")
+                self._secret = secret or self._file.secret()
+                self._adopt()
+            except BaseException:
+                self._lock.release()
+                raise
+
+    def announce(self, address: str) -> None:
+        """Say where this server answers; a second one that comes is told."""
+        self._lock.announce(address)
+
+    def list(self) -> list[str]:
+        """Ids of the libraries, sorted."""
+        return self._file.library_ids()
+
+    def library(self, library_id: str) -> Library:
+        """A library, opened by its first use.
+
+        Raises:
+            UnknownResource: UNKNOWN_LIBRARY.
+            InvalidRequest: library.toml or glossary.toml was edited and does not hold.
+            FailedPrecondition: STORE_VERSION, or NOT_SERVING where its files may not be written.
+        """
+        with self._guard:
+            self._check_open()
+            if library_id not in self._open:
+                if not _LIBRARY_ID.fullmatch(library_id) or library_id not in self._file.library_ids():
+                    raise UnknownResource(
+                        ErrorReason.UNKNOWN_LIBRARY,
+                        f"There is no library {library_id[:80]!a}.",
+                        details={"library_id": library_id[:80]},
+                    )
+                self._open[library_id] = self._make(library_id, None)
+            return self._open[library_id]
+
+    def create(self, library_id: str, config: LibraryConfig | None = None) -> Library:
+        """Make a library, or give the one that is there.
+
+        Raises:
+            InvalidRequest: the id or a setting does not hold.
+            ResourceExhausted: STORAGE_FULL.
+        """
+        check_library_id(library_id)
+        (config or LibraryConfig()).check()
+        with self._guard:
+            self._check_open()
+            if library_id not in self._open:
+                self._open[library_id] = self._make(library_id, config)
+                self._file.set_libraries({*self._file.library_ids(), library_id})
+            return self._open[library_id]
+
+    def delete(self, library_id: str) -> None:
+        """Delete a library with all that is in it. Raises UnknownResource."""
+        library = self.library(library_id)
+        with self._guard, disk_errors(self.path):
+            library.close()
+            self._open.pop(library_id, None)
+            removed = library.folder.with_name(f"{_REMOVED}{library_id}")
+            shutil.rmtree(removed, ignore_errors=True)
+            os.replace(library.folder, removed)
+            self._file.set_libraries(set(self._file.library_ids()) - {library_id})
+            shutil.rmtree(removed, ignore_errors=True)
+
+    def close(self) -> None:
+        """Close every library and let go of the folder."""
+        with self._guard:
+            if self._closed:
+                return
+            self._closed = True
+            for library in self._open.values():
+                library.close()
+            self._open.clear()
+            self._file.close()
+            self._lock.release()
+
+    def __enter__(self) -> DataFolder:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise Unavailable(ErrorReason.NOT_SERVING, "The data folder is closed.")
+
+    def _make(self, library_id: str, config: LibraryConfig | None) -> Library:
+        folder = self.path / _LIBRARIES / library_id
+        with disk_errors(folder):
+            library = Library(folder, library_id, secret=self._secret, config=config, now=self._now)
+            try:
+                if self._opened is not None:
+                    self._opened(library)
+            except BaseException:
+                library.close()
+                raise
+        return library
+
+    def _adopt(self) -> None:
+        """The folders are what counts: one that was copied in is listed, one that was taken away is not."""
+        for left_over in (self.path / _LIBRARIES).glob(f"{_REMOVED}*"):
+            shutil.rmtree(left_over, ignore_errors=True)
+        found = {
+            folder.name
+            for folder in (self.path / _LIBRARIES).iterdir()
+            if _LIBRARY_ID.fullmatch(folder.name) and (folder / "store.sqlite").is_file()
+        }
+        if found != set(self._file.library_ids()):
+            self._file.set_libraries(found)

@@ -1,0 +1,147 @@
+"""The derived indexes of one library, kept up with its store: rows of words and rows of vectors."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_server.dense import Embedder, VectorDirectory, VectorIndex, unpack_vector
+from groundwire_server.errors import FailedPrecondition
+from groundwire_server.lexical import LexicalDirectory, LexicalIndex
+from groundwire_server.library.columns import ChunkColumns
+from groundwire_server.store import StoreReader
+
+__all__ = ["LibraryIndexes"]
+
+_PUT_ROWS = 4096
+
+
+class LibraryIndexes:
+    """`lexical/` and `vectors/` in one folder. Deleted or damaged, they are rebuilt from the store with equal results.
+
+    One thread at a time may follow; the indexes that it gives are immutable.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._words = LexicalDirectory(folder / "lexical")
+        self._lexical: LexicalIndex | None = None
+        self._vectors: VectorDirectory | None = None
+        self._vectors_behind = False
+        self.embedder: Embedder | None = None
+
+    @property
+    def lexical(self) -> LexicalIndex:
+        """The newest index of words."""
+        return self._words.index
+
+    @property
+    def vectors(self) -> VectorIndex | None:
+        """The newest index of vectors; None without an embedder."""
+        return None if self._vectors is None else self._vectors.index
+
+    def follow(self, columns: ChunkColumns, reader: StoreReader) -> None:
+        """Bring both up to the rows of the columns."""
+        texts = _Texts(columns, reader)
+        if self._lexical is None:
+            self._lexical = self._words.load(columns.rows, texts)
+        elif self._lexical.rows < columns.rows:
+            self._lexical = self._words.append(texts(self._lexical.rows, columns.rows))
+        if self._vectors is not None:
+            self._follow_vectors(self._vectors, columns, reader)
+
+    def use_embedder(self, embedder: Embedder | None, columns: ChunkColumns, reader: StoreReader) -> None:
+        """Open the vectors of an embedder, and fetch from the store what the folder lacks."""
+        if self._vectors is not None:
+            self._vectors.close()
+        self.embedder, self._vectors = embedder, None
+        if embedder is not None:
+            self._vectors = self._open_vectors(embedder, columns, reader)
+            self._vectors_behind = False
+
+    def set_vectors(self, columns: ChunkColumns, vectors: Sequence[tuple[int, bytes]]) -> None:
+        """Take over vectors of chunk rows that the store has.
+
+        Raises:
+            OSError: the folder cannot be written; the next `follow` takes them from the store.
+        """
+        if self._vectors is None:
+            return
+        chunk_rows = np.array([chunk_row for chunk_row, _ in vectors], np.int64)
+        rows = columns.rows_of(chunk_rows).tolist()
+        self._put(self._vectors, ((row, packed) for row, (_, packed) in zip(rows, vectors, strict=True)))
+
+    def _open_vectors(self, embedder: Embedder, columns: ChunkColumns, reader: StoreReader) -> VectorDirectory:
+        folder = self._folder / "vectors"
+        texts = _Vectors(columns, reader, embedder.version)
+        for attempt in ("as it is", "made anew"):
+            directory = VectorDirectory(folder, model=embedder.name, version=embedder.version, dim=embedder.dim)
+            try:
+                directory.load(columns.rows, texts)
+            except FailedPrecondition:
+                # The library says which embedder is its own; a folder of another one is a leftover.
+                directory.close()
+                if attempt == "made anew":
+                    raise
+                shutil.rmtree(folder)
+            else:
+                break
+        return directory
+
+    def _follow_vectors(self, directory: VectorDirectory, columns: ChunkColumns, reader: StoreReader) -> None:
+        """New rows whose texts were embedded before have their vectors at once."""
+        first = directory.index.rows
+        directory.extend(columns.rows)
+        start = 0 if self._vectors_behind else first
+        if self.embedder is not None and start < columns.rows:
+            self._put(directory, _Vectors(columns, reader, self.embedder.version)(start, columns.rows))
+
+    def _put(self, directory: VectorDirectory, vectors: Iterable[tuple[int, bytes | None]]) -> None:
+        self._vectors_behind = True
+        rows: list[int] = []
+        fresh: list[NDArray[np.float32]] = []
+        for row, packed in vectors:
+            if packed is None or row >= directory.index.rows or directory.index.present[row]:
+                continue
+            rows.append(row)
+            fresh.append(unpack_vector(packed))
+            if len(rows) == _PUT_ROWS:
+                directory.put(rows, np.stack(fresh))
+                rows, fresh = [], []
+        if rows:
+            directory.put(rows, np.stack(fresh))
+        self._vectors_behind = False
+
+
+class _Texts:
+    """Index texts of rows, from the store."""
+
+    def __init__(self, columns: ChunkColumns, reader: StoreReader) -> None:
+        self._columns = columns
+        self._reader = reader
+
+    def __call__(self, start: int, stop: int) -> Iterator[str]:
+        if start < stop:
+            first, last = self._columns.chunk_rows(np.array([start, stop - 1], np.int64)).tolist()
+            for _, text in self._reader.index_texts(first, last):
+                yield text
+
+
+class _Vectors:
+    """Packed vectors of rows, from the store."""
+
+    def __init__(self, columns: ChunkColumns, reader: StoreReader, version: str) -> None:
+        self._columns = columns
+        self._reader = reader
+        self._version = version
+
+    def __call__(self, start: int, stop: int) -> Iterator[tuple[int, bytes | None]]:
+        if start < stop:
+            first, last = self._columns.chunk_rows(np.array([start, stop - 1], np.int64)).tolist()
+            found = self._reader.embeddings(self._version, first, last)
+            for row, (_, packed) in enumerate(found, start):
+                yield row, packed

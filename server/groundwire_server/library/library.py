@@ -1,0 +1,276 @@
+"""The object that holds one library together: its store, its indexes, its glossary, its settings."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_server.dense import Embedder, pack_vector
+from groundwire_server.errors import ErrorReason, FailedPrecondition, Unavailable
+from groundwire_server.glossary import Glossary
+from groundwire_server.library.attributes import AttributeColumns
+from groundwire_server.library.columns import ColumnBuilder
+from groundwire_server.library.config import LibraryConfig
+from groundwire_server.library.disk import disk_errors
+from groundwire_server.library.indexes import LibraryIndexes
+from groundwire_server.library.kept_file import KeptFile
+from groundwire_server.library.snapshot import Snapshot
+from groundwire_server.store import SqliteStore, Store, StoreReader, StoreWriter
+
+__all__ = ["Library"]
+
+_STORE = "store.sqlite"
+_INDEX = "index"
+_MODEL = "embedder"
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Library:
+    """One library. Any thread may read and write; writers come one at a time, readers never wait for them.
+
+    A write is committed to the store first, then it enters the indexes, then a new `Snapshot` takes the place of the
+    old one. A process that dies in between loses nothing: opening catches up from the store.
+
+    Args:
+        folder: of the library; made when it is not there.
+        library_id: its id.
+        secret: key of snapshot ids.
+        config: settings of a library that is made by this call; one that exists keeps its own.
+        now: clock of commit times.
+
+    Raises:
+        InvalidRequest: library.toml or glossary.toml was edited and does not hold.
+        FailedPrecondition: STORE_VERSION, or NOT_SERVING where the folder may not be written.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        library_id: str,
+        *,
+        secret: bytes,
+        config: LibraryConfig | None = None,
+        now: Callable[[], datetime] = _utc_now,
+    ) -> None:
+        self.library_id = library_id
+        self.folder = folder
+        self._secret = secret
+        self._lock = threading.Lock()
+        self._closed = False
+        self._settings_texts = ("", "")
+        self._settings_read = (LibraryConfig(), Glossary())
+        self._config_file = KeptFile("config", folder / "library.toml")
+        self._glossary_file = KeptFile("glossary", folder / "glossary.toml")
+        folder.mkdir(parents=True, exist_ok=True)
+        self.store: Store = SqliteStore(folder / _STORE, now=now)
+        try:
+            self._adopt_files(config or LibraryConfig())
+            self._columns = ColumnBuilder()
+            self._attributes = AttributeColumns()
+            self._indexes = LibraryIndexes(folder / _INDEX)
+            self._followed = 0
+            self._snapshot = self._take_snapshot(None)
+        except BaseException:
+            self.store.close()
+            raise
+
+    @property
+    def config(self) -> LibraryConfig:
+        """Settings in force."""
+        return self._snapshot.config
+
+    def snapshot(self) -> Snapshot:
+        """The newest state that is whole."""
+        return self._snapshot
+
+    @contextmanager
+    def writing(self) -> Iterator[StoreWriter]:
+        """The one way to write. On a clean exit everything is committed, indexed and in the new snapshot.
+
+        Raises:
+            ResourceExhausted: STORAGE_FULL; nothing of it was stored.
+            Unavailable: NOT_SERVING, after `close`.
+        """
+        with self._changing():
+            with self.store.writer() as writer:
+                yield writer
+            self._publish()
+
+    def set_config(self, config: LibraryConfig) -> None:
+        """Change the settings. Chunks that are there stay as they were cut.
+
+        Raises:
+            InvalidRequest: a value is out of bounds.
+            GlossaryConflict: the glossary has shared synonyms, and `ambiguous` is no longer "report".
+        """
+        config.check()
+        with self._changing():
+            Glossary.from_toml(self._snapshot.glossary.to_toml(), ambiguous=config.ambiguous)
+            with self.store.writer() as writer:
+                self._config_file.put(writer, config.to_toml())
+            self._publish()
+
+    def set_glossary(self, glossary: Glossary) -> None:
+        """Put another glossary in place. Raises GlossaryConflict unless the library reports shared synonyms."""
+        text = glossary.to_toml()
+        with self._changing():
+            Glossary.from_toml(text, ambiguous=self._snapshot.config.ambiguous)
+            with self.store.writer() as writer:
+                self._glossary_file.put(writer, text)
+            self._publish()
+
+    def use_embedder(self, embedder: Embedder | None, *, replace: bool = False) -> None:
+        """Search with the vectors of an embedder from now on; None: without any.
+
+        Args:
+            replace: accept another embedder than the one whose vectors are stored. Coverage starts anew, but for texts
+                that this one has embedded before.
+
+        Raises:
+            FailedPrecondition: INDEX_MISMATCH, the stored vectors are of another embedder.
+        """
+        with self._changing():
+            stored = self._snapshot.reader.meta(_MODEL)
+            if embedder is not None and stored not in (None, embedder.version) and not replace:
+                raise _mismatch(self.library_id, stored or "", embedder.version)
+            with disk_errors(self.folder):
+                self._indexes.use_embedder(embedder, self._columns.view(), self.store.reader())
+            self._publish()
+
+    def rows_without_embedding(self) -> Iterator[tuple[int, str]]:
+        """(chunk_row, index text) of visible chunks that the embedder in use has not seen, in row order."""
+        snapshot = self._snapshot
+        if snapshot.vectors is None:
+            return iter(())
+        return snapshot.reader.rows_without_embedding(snapshot.vectors.version)
+
+    def add_vectors(self, vectors: Iterable[tuple[int, NDArray[np.float32]]]) -> None:
+        """Store vectors of chunk rows, durably, and search with them. Raises FailedPrecondition (NO_EMBEDDER)."""
+        packed = [(chunk_row, pack_vector(vector)) for chunk_row, vector in vectors]
+        with self._changing():
+            embedder = self._indexes.embedder
+            if embedder is None:
+                raise FailedPrecondition(ErrorReason.NO_EMBEDDER, "The library has no embedder.")
+            with self.store.writer() as writer:
+                writer.set_meta(_MODEL, embedder.version)
+                covered = writer.put_embeddings(embedder.version, packed)
+            with disk_errors(self.folder):
+                self._indexes.set_vectors(self._columns.view(), covered)
+            self._publish()
+
+    def close(self) -> None:
+        """Close the store. Snapshots that are held can be read no more."""
+        with self._lock:
+            if not self._closed:
+                self._closed = True
+                self.store.close()
+
+    def rebuild_indexes(self) -> None:
+        """Delete what is derived and build it anew from the store; answers stay the same."""
+        with self._changing():
+            embedder = self._indexes.embedder
+            with disk_errors(self.folder):
+                self._rebuild(embedder)
+
+    def _rebuild(self, embedder: Embedder | None) -> None:
+        shutil.rmtree(self.folder / _INDEX, ignore_errors=True)
+        self._indexes = LibraryIndexes(self.folder / _INDEX)
+        self._indexes.use_embedder(embedder, self._columns.view(), self.store.reader())
+        self._snapshot = self._take_snapshot(None)
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """One at a time, and only while the library is open."""
+        with self._lock:
+            if self._closed:
+                raise Unavailable(ErrorReason.NOT_SERVING, "The library is closed.")
+            yield
+
+    def _adopt_files(self, config: LibraryConfig) -> None:
+        """Bring settings and glossary together with their files, as `KeptFile` says."""
+        reader = self.store.reader()
+        new_config, new_glossary = self._config_file.edited(reader), self._glossary_file.edited(reader)
+        if new_config is not None:
+            config = LibraryConfig.from_toml(new_config)
+        elif (kept := self._config_file.read(reader)) is not None:
+            config = LibraryConfig.from_toml(kept)
+        else:
+            config.check()
+            new_config = config.to_toml()
+        if new_glossary is not None:
+            Glossary.from_toml(new_glossary, ambiguous=config.ambiguous)
+        with self.store.writer() as writer:
+            if new_config is not None:
+                self._config_file.put(writer, new_config)
+            if new_glossary is not None:
+                self._glossary_file.put(writer, new_glossary)
+        self._write_files(self.store.reader())
+
+    def _write_files(self, reader: StoreReader) -> None:
+        self._config_file.follow(reader)
+        self._glossary_file.follow(reader)
+
+    def _publish(self) -> None:
+        """Follow what was committed. Called with the lock held."""
+        with disk_errors(self.folder):
+            self._write_files(self.store.reader())
+            self._snapshot = self._take_snapshot(self._snapshot)
+
+    def _take_snapshot(self, previous: Snapshot | None) -> Snapshot:
+        """What is committed now, indexed; the previous one where it still is that."""
+        reader = self.store.reader()
+        if reader.generation != self._followed:
+            self._columns.add(reader.revision_spans(self._columns.last_chunk_row))
+            self._columns.retire(reader.retired_spans(self._followed))
+            self._followed = reader.generation
+        columns = self._columns.view()
+        self._indexes.follow(columns, reader)
+        lexical, vectors = self._indexes.lexical, self._indexes.vectors
+        if previous is not None and (previous.generation, previous.lexical, previous.vectors) == (
+            reader.generation,
+            lexical,
+            vectors,
+        ):
+            return previous
+        config, glossary = self._settings(reader)
+        return Snapshot(
+            library_id=self.library_id,
+            generation=reader.generation,
+            reader=reader,
+            config=config,
+            glossary=glossary,
+            columns=columns,
+            lexical=lexical,
+            vectors=vectors,
+            _store=self.store,
+            _attributes=self._attributes,
+            _secret=self._secret,
+        )
+
+    def _settings(self, reader: StoreReader) -> tuple[LibraryConfig, Glossary]:
+        """Settings and glossary at a generation; read again only when their texts are others."""
+        texts = (self._config_file.read(reader) or "", self._glossary_file.read(reader) or "")
+        if texts != self._settings_texts:
+            config = LibraryConfig.from_toml(texts[0])
+            self._settings_read = (config, Glossary.from_toml(texts[1], ambiguous=config.ambiguous))
+            self._settings_texts = texts
+        return self._settings_read
+
+
+def _mismatch(library_id: str, stored: str, configured: str) -> FailedPrecondition:
+    return FailedPrecondition(
+        ErrorReason.INDEX_MISMATCH,
+        "The stored vectors are of another embedding model than the one in use.",
+        hint="Configure the model that made them, or embed anew.",
+        details={"library_id": library_id, "stored": stored, "configured": configured},
+    )

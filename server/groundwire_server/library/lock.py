@@ -1,0 +1,67 @@
+"""One writer process a data folder."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from pathlib import Path
+
+from groundwire_server.errors import ErrorReason, FailedPrecondition
+
+__all__ = ["FolderLock"]
+
+
+class FolderLock:
+    """Held from construction to `release`. The kernel lets go of it when the process ends, however it ends.
+
+    The file says who holds it: `{"pid": 4711, "address": "127.0.0.1:50051"}`.
+
+    Raises:
+        FailedPrecondition: NOT_SERVING, another process or another part of this one holds it; pid and address are in
+            message and details.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            holder = self._read()
+            os.close(self._file)
+            raise _held(path.parent, holder) from error
+        self.announce("")
+
+    def announce(self, address: str) -> None:
+        """Say where this process answers; whoever comes second is told."""
+        content = json.dumps({"pid": os.getpid(), "address": address}).encode()
+        os.ftruncate(self._file, 0)
+        os.pwrite(self._file, content, 0)
+
+    def release(self) -> None:
+        """Let go of the folder."""
+        if self._file >= 0:
+            os.ftruncate(self._file, 0)
+            os.close(self._file)
+            self._file = -1
+
+    def _read(self) -> dict[str, object]:
+        try:
+            holder = json.loads(os.pread(self._file, 4096, 0) or b"{}")
+        except ValueError:
+            return {}
+        return holder if isinstance(holder, dict) else {}
+
+
+def _held(folder: Path, holder: dict[str, object]) -> FailedPrecondition:
+    pid, address = str(holder.get("pid", "")), str(holder.get("address", ""))
+    who = f"process {pid}" if pid else "another process"
+    where = f", which answers at {address}" if address else ""
+    hint = f"Call it there, or stop it first: kill {pid}" if pid else "Stop it first."
+    return FailedPrecondition(
+        ErrorReason.NOT_SERVING,
+        f"The data folder {folder} is in use by {who}{where}.",
+        hint=hint,
+        details={"pid": pid, "address": address},
+    )

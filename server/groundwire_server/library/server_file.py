@@ -1,0 +1,75 @@
+"""`server.sqlite`: the libraries of a data folder and the secret of its snapshot ids."""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+import threading
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from groundwire_server.store.sqlite import Migration, apply_migrations, connect_writer, translated
+
+__all__ = ["ServerFile"]
+
+_SECRET_BYTES = 32
+
+
+def _lay_tables(connection: sqlite3.Connection) -> None:
+    connection.execute("CREATE TABLE library (library_id TEXT PRIMARY KEY, created_at TEXT NOT NULL)")
+    connection.execute("CREATE TABLE kept (name TEXT PRIMARY KEY, value BLOB NOT NULL)")
+
+
+_MIGRATIONS: tuple[tuple[str, Migration], ...] = (("0001_lay_tables", _lay_tables),)
+
+
+class ServerFile:
+    """What a server keeps beside its libraries. Any thread may use it.
+
+    Raises:
+        FailedPrecondition: STORE_VERSION, or NOT_SERVING where the file may not be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._lock = threading.Lock()
+        with translated():
+            self._connection = connect_writer(path)
+            try:
+                apply_migrations(self._connection, _MIGRATIONS)
+            except BaseException:
+                self._connection.close()
+                raise
+
+    def secret(self) -> bytes:
+        """The key of snapshot ids: made once, then always the same."""
+        with self._lock, translated():
+            self._connection.execute(
+                "INSERT OR IGNORE INTO kept (name, value) VALUES ('secret', ?)", (secrets.token_bytes(_SECRET_BYTES),)
+            )
+            (value,) = self._connection.execute("SELECT value FROM kept WHERE name = 'secret'").fetchone()
+        return bytes(value)
+
+    def library_ids(self) -> list[str]:
+        """Ids of the libraries, sorted."""
+        with self._lock, translated():
+            rows = self._connection.execute("SELECT library_id FROM library ORDER BY library_id").fetchall()
+        return [library_id for (library_id,) in rows]
+
+    def set_libraries(self, library_ids: Iterable[str]) -> None:
+        """Make these the libraries, whatever stood here."""
+        now = datetime.now(UTC).isoformat()
+        wanted = sorted(library_ids)
+        with self._lock, translated():
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.executemany(
+                "INSERT OR IGNORE INTO library (library_id, created_at) VALUES (?, ?)", [(name, now) for name in wanted]
+            )
+            places = ",".join("?" * len(wanted))
+            self._connection.execute(f"DELETE FROM library WHERE library_id NOT IN ({places})", wanted)
+            self._connection.execute("COMMIT")
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._connection.close()

@@ -1,0 +1,147 @@
+"""A library at one generation: what a call reads from its first frame to its last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_server.dense import VectorIndex
+from groundwire_server.evidence import Call, Family, Filter, Label, Principal
+from groundwire_server.glossary import Glossary
+from groundwire_server.lexical import LexicalIndex
+from groundwire_server.library.attributes import BUILT_IN_ATTRIBUTES, AttributeColumns
+from groundwire_server.library.columns import ChunkColumns
+from groundwire_server.library.config import LibraryConfig
+from groundwire_server.library.identity import embedding_state, make_snapshot_id
+from groundwire_server.store import Store, StoredChunk, StoreReader
+from groundwire_server.text import TOKENIZER_ID
+
+__all__ = ["Snapshot"]
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """Immutable: writers that go on change nothing of it, however long it is held. Any thread may use it.
+
+    Rows count chunks from 0 in the order in which they were stored; dead and hidden ones are among them, and only
+    `candidates` tells which may be looked at.
+
+    Attributes:
+        library_id: of the library.
+        generation: of the store.
+        reader: the store at that generation.
+        config, glossary: as they were then.
+        columns: of all rows.
+        lexical: BM25 index over all rows.
+        vectors: of all rows, or None without an embedder.
+    """
+
+    library_id: str
+    generation: int
+    reader: StoreReader
+    config: LibraryConfig
+    glossary: Glossary
+    columns: ChunkColumns
+    lexical: LexicalIndex
+    vectors: VectorIndex | None
+    _store: Store = field(repr=False)
+    _attributes: AttributeColumns = field(repr=False)
+    _secret: bytes = field(repr=False)
+    _readable: dict[Label, NDArray[np.bool_]] = field(default_factory=dict, repr=False)
+    _ids: dict[Label, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def rows(self) -> int:
+        """Chunks, dead and hidden ones included."""
+        return self.columns.rows
+
+    def candidates(self, call: Call, extra_filter: Filter | None = None) -> NDArray[np.bool_]:
+        """bool[rows], read-only: what the caller may read at known_at and valid_at, and the filters keep.
+
+        The call's hard filter counts; its hint only when it is given as `extra_filter`. Filters are taken as checked
+        (`evidence.check_filter` against `attribute_schema`).
+        """
+        options = call.options
+        filters = [tree for tree in (options.filter, extra_filter) if tree is not None]
+        if not filters and options.known_at is None and options.valid_at is None:
+            return self._readable_rows(call.principal.clearance)
+        generation = self.generation_at(options.known_at)
+        kept = self.columns.visible(call.principal.clearance, generation, options.valid_at)
+        for tree in filters:
+            kept &= self._attributes.evaluate(tree, self.reader, self.columns.revisions)
+        return _read_only(self.columns.spread(kept))
+
+    def generation_at(self, known_at: datetime | None) -> int:
+        """The generation that was the last at a moment; that of the snapshot for None and for later moments."""
+        if known_at is None:
+            return self.generation
+        return min(self.generation, self._store.generation_at(known_at))
+
+    def reader_at(self, known_at: datetime | None) -> StoreReader:
+        """The store as it was known at a moment."""
+        generation = self.generation_at(known_at)
+        return self.reader if generation == self.generation else self._store.reader(generation)
+
+    def chunk_row(self, row: int) -> int:
+        """The store's chunk row of a row."""
+        return int(self.columns.chunk_rows(np.array([row], np.int64))[0])
+
+    def chunks(self, rows: Sequence[int]) -> list[StoredChunk]:
+        """Chunks with all that their snippets need, in the order of the rows."""
+        return self.reader.chunks(self.columns.chunk_rows(np.asarray(rows, np.int64)).tolist())
+
+    def tie_key(self, row: int) -> tuple[str, int, int]:
+        """(doc_id, revision, seq): the order of rows with equal scores."""
+        return self.columns.tie_key(row)
+
+    def attribute_schema(self, principal: Principal) -> dict[str, Family]:
+        """Attributes that the caller's filters may name, built-in ones included, sorted by name."""
+        declared = self.reader.attribute_schema(principal.clearance)
+        return dict(sorted({**declared, **BUILT_IN_ATTRIBUTES}.items()))
+
+    def coverage(self, candidates: NDArray[np.bool_]) -> float:
+        """Share of the candidates that have a vector; 1 when there are none, 0 without an embedder."""
+        wanted = int(np.count_nonzero(candidates))
+        if self.vectors is None:
+            return 0.0
+        return 1.0 if wanted == 0 else int(np.count_nonzero(candidates & self.vectors.present)) / wanted
+
+    def snapshot_id(self, principal: Principal) -> str:
+        """Opaque id of what the caller may see.
+
+        Equal for equal content under equal settings, whatever the order, the batches or the restarts it came by; a
+        write that the caller may not see leaves it as it was.
+        """
+        clearance = min(principal.clearance, Label.CONFIDENTIAL)
+        if clearance not in self._ids:
+            readable = self._readable_rows(clearance)
+            embedded = "none"
+            if self.vectors is not None:
+                state = embedding_state(self.columns, readable, self.vectors.present)
+                embedded = f"{self.vectors.version} {state}"
+            self._ids[clearance] = make_snapshot_id(
+                self._secret,
+                self.library_id,
+                clearance,
+                self.reader.content_digest(clearance),
+                f"{TOKENIZER_ID}\n{self.config.to_toml()}",
+                self.glossary.content_hash,
+                embedded,
+            )
+        return self._ids[clearance]
+
+    def _readable_rows(self, clearance: Label) -> NDArray[np.bool_]:
+        clearance = min(clearance, Label.CONFIDENTIAL)
+        if clearance not in self._readable:
+            visible = self.columns.visible(clearance, self.generation)
+            self._readable[clearance] = _read_only(self.columns.spread(visible))
+        return self._readable[clearance]
+
+
+def _read_only(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    mask.flags.writeable = False
+    return mask
