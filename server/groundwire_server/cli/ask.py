@@ -1,0 +1,50 @@
+"""`groundwire ask`."""
+
+from __future__ import annotations
+
+import click
+
+from groundwire_server.cli.options import call_options, mode_option, reading_options
+from groundwire_server.cli.output import show
+from groundwire_server.cli.session import Session
+
+__all__ = ["command"]
+
+
+@click.command(name="ask")
+@click.argument("question")
+@click.option(
+    "--route",
+    type=click.Choice(["structured", "narrative", "composite"]),
+    help="Take this route instead of deciding.",
+)
+@click.option("--top-k", type=int, default=0, help="Passages for each narrative branch. [10]")
+@mode_option
+@reading_options
+@click.pass_obj
+def command(
+    session: Session,
+    question: str,
+    route: str | None,
+    top_k: int,
+    mode: str,
+    libraries: tuple[str, ...],
+    language: str | None,
+    strict: bool,
+    as_json: bool,
+) -> None:
+    """Ask QUESTION and show what streams back: figures, passages, the cited answer.
+
+    \b
+    groundwire ask "What was the population of India in 2020?"
+    groundwire ask "ニカラグアはなぜアメリカを提訴したのか？" --json
+    """
+    with session.client() as client:
+        stream = client.ask(
+            question,
+            route=(route or "unspecified").upper(),
+            top_k=top_k,
+            mode=mode.upper(),
+            **call_options(libraries, language, strict),
+        )
+        show(stream, as_json_lines=as_json)

@@ -1,0 +1,66 @@
+"""`groundwire models`."""
+
+from __future__ import annotations
+
+import click
+
+from groundwire_server.cli.progress import ProgressLine
+from groundwire_server.cli.session import Session
+from groundwire_server.dense.models import DEFAULT_MODEL, SOURCES, Progress, list_models, prepare
+
+__all__ = ["command"]
+
+
+@click.group(name="models")
+def command() -> None:
+    """Embedding models on this machine. Nothing is downloaded without being asked."""
+
+
+@command.command(name="list")
+@click.pass_obj
+def list_(session: Session) -> None:
+    """Show every known model, whether it is prepared, and where."""
+    for entry in list_models(session.settings().models):
+        ready = entry.prepared
+        mark = "*" if entry.is_default else " "
+        state = f"{ready.folder} sha256 {ready.version}" if ready else "not prepared"
+        click.echo(f"{mark} {entry.spec.name}:{entry.variant}  {state}")
+    click.echo("* is the default; `groundwire models prepare NAME` makes one ready.")
+
+
+@command.command(name="prepare")
+@click.argument("name", default=DEFAULT_MODEL)
+@click.option("--variant", help="Arithmetic of the model, as `models list` shows after the colon.")
+@click.option(
+    "--source",
+    type=click.Choice(list(SOURCES)),
+    default=SOURCES[0],
+    show_default=True,
+    help="Where to fetch it when it is not on this machine.",
+)
+@click.pass_obj
+def prepare_(session: Session, name: str, variant: str | None, source: str) -> None:
+    """Make model NAME ready: fetch, check its sha256, convert. A second run only checks."""
+    prepared = prepare(name, _Steps(), source=source, variant=variant, folder=session.settings().models)
+    click.echo(f"{name} is ready: {prepared.folder} sha256 {prepared.version}")
+
+
+class _Steps:
+    """One progress line for each step of the preparation."""
+
+    def __init__(self) -> None:
+        self._step = ""
+        self._line: ProgressLine | None = None
+
+    def __call__(self, progress: Progress) -> None:
+        if progress.note:
+            click.echo(progress.note, err=True)
+        if progress.step != self._step:
+            self._step = progress.step
+            self._line = ProgressLine(progress.step, progress.unit, progress.total or None)
+        if self._line is not None:
+            self._line.total = progress.total or None
+            self._line.update(progress.done)
+            if progress.total and progress.done >= progress.total:
+                self._line.finish(progress.done)
+                self._line = None

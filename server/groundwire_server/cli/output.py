@@ -1,0 +1,187 @@
+"""How frames look to people (`describe`) and to programs (`as_json`)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import fields, is_dataclass
+from datetime import datetime, timedelta
+from enum import Enum
+from typing import Any
+
+import click
+
+from groundwire import (
+    AnswerPart,
+    Clarification,
+    DerivedFigure,
+    GraphEdge,
+    MetricFact,
+    MetricFound,
+    MetricNotFound,
+    MetricOutcome,
+    MetricOutcomes,
+    PlanStep,
+    Progress,
+    RouteDecision,
+    Snippet,
+    SnippetBatch,
+    StreamHeader,
+    StreamSummary,
+    SubCall,
+    SubCallSummary,
+    TextPassage,
+    UnrecognizedParam,
+)
+
+__all__ = ["as_json", "describe", "show"]
+
+_WIDTH = 96
+
+
+def show(frames: Iterable[Any], *, as_json_lines: bool) -> None:
+    """Print frames as they come: one JSON object a line, or lines for people."""
+    ranks: dict[str, int] = {}
+    for frame in frames:
+        if as_json_lines:
+            click.echo(as_json(frame))
+        else:
+            for line in describe(frame, ranks):
+                click.echo(line)
+
+
+def as_json(value: Any) -> str:
+    """One line of JSON: frames under their kind, enums by name, bytes in hex, absent parts left out."""
+    return json.dumps({"frame": type(value).__name__, **_plain(value)}, ensure_ascii=False)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Enum):
+        return value.name
+    if is_dataclass(value) and not isinstance(value, type):
+        named = {field.name: getattr(value, field.name) for field in fields(value)}
+        return {name: _plain(part) for name, part in named.items() if part not in (None, "", (), b"")}
+    if isinstance(value, tuple | list):
+        return [_plain(part) for part in value]
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    return value
+
+
+def describe(frame: Any, ranks: dict[str, int]) -> list[str]:
+    """Lines for people. `ranks` remembers the place of each snippet, so that an answer can name what it cites."""
+    match frame:
+        case StreamHeader():
+            return _header(frame)
+        case RouteDecision():
+            return [f"route    {frame.route.name.lower()} ({frame.reason})"]
+        case SubCall():
+            return [f"branch {frame.branch} {frame.route.name.lower()}", *_plan(frame.plan)]
+        case MetricOutcomes():
+            return [_outcome(outcome) for outcome in frame.outcomes]
+        case SnippetBatch():
+            return [line for snippet in frame.snippets for line in _snippet(snippet, ranks)]
+        case AnswerPart():
+            cited = "".join(f"[{ranks.get(snippet_id, '?')}]" for snippet_id in frame.cited_snippet_ids)
+            return [f"answer   {frame.text.strip()} {cited}".rstrip()]
+        case Clarification():
+            options = ", ".join(option.label or option.code for option in frame.options)
+            return [f"question {frame.question} {f'({options})' if options else ''}".rstrip()]
+        case Progress():
+            total = "?" if frame.total is None else frame.total
+            return [f"progress {frame.stage} {frame.done}/{total} {frame.unit}"]
+        case SubCallSummary():
+            refused = f": {frame.refusal.text}" if frame.refusal else ""
+            return [f"branch {frame.branch} ends: {frame.end_reason.name.lower()}{refused}"]
+        case StreamSummary():
+            return _summary(frame)
+        case _:
+            return [f"{type(frame).__name__}"]
+
+
+def _header(header: StreamHeader) -> list[str]:
+    read = ", ".join(snapshot.library_id for snapshot in header.snapshots)
+    return [f"header   request {header.request_id}, libraries: {read or 'none'}", *_plan(header.plan)]
+
+
+def _plan(plan: Iterable[PlanStep]) -> list[str]:
+    lines = []
+    for step in plan:
+        coverage = "" if step.coverage is None else f"coverage={step.coverage}"
+        detail = ", ".join(part for part in (step.detail, coverage) if part)
+        lines.append(f"  plan   {step.stage:<9} {step.backend}{f' ({detail})' if detail else ''}")
+    return lines
+
+
+def _outcome(outcome: MetricOutcome) -> str:
+    asked = outcome.query
+    words = " / ".join(part for part in (asked.metric, asked.entity, asked.period, asked.channel) if part)
+    match outcome.outcome:
+        case MetricFound(conflicting=conflicting):
+            return f"found    {words}{' (sources disagree)' if conflicting else ''}"
+        case MetricNotFound(refusal=refusal):
+            return f"not found {words}: {refusal}"
+        case UnrecognizedParam(param=param, raw=raw, suggestions=suggestions, ambiguous=ambiguous):
+            near = ("; it may mean: " if ambiguous else "; near: ") + ", ".join(suggestions) if suggestions else ""
+            return f"unrecognized {param} {raw!r}{near}"
+        case _:
+            return f"unknown outcome of {words}"
+
+
+def _snippet(snippet: Snippet, ranks: dict[str, int]) -> list[str]:
+    ranks[snippet.snippet_id] = snippet.rank
+    lineage = snippet.lineage
+    revision = f" revision {lineage.revision}" if lineage.revision else ""
+    place = f"{lineage.source_locator or lineage.doc_id}{revision}"
+    match snippet.payload:
+        case TextPassage(text=text):
+            span = f" {lineage.span.start}-{lineage.span.end}" if lineage.span else ""
+            return [
+                f"  [{snippet.rank}]    {_short(text)}",
+                f"         {place}{span} sha256 {lineage.text_sha256.hex()[:12]}{_scores(snippet)}",
+            ]
+        case MetricFact(statement=statement, value=value, unit=unit):
+            return [f"  [{snippet.rank}]    {statement or f'{value} {unit}'}", f"         {place}"]
+        case DerivedFigure(statement=statement):
+            return [f"  [{snippet.rank}]    {statement}"]
+        case GraphEdge() as edge:
+            held = f" ({edge.valid_from or '…'} to {edge.valid_to or '…'})" if edge.valid_from or edge.valid_to else ""
+            relation = f"{edge.source.label} {edge.relation} {edge.target.label}{held}"
+            return [f"  [{snippet.rank}]    {relation}", f"         {place}"]
+        case payload:
+            return [f"  [{snippet.rank}]    {type(payload).__name__}", f"         {place}"]
+
+
+def _scores(snippet: Snippet) -> str:
+    scores = snippet.scores
+    if scores is None:
+        return ""
+    named = [("fused", scores.fused), ("bm25", scores.bm25), ("vector", scores.vector)]
+    ranks = {"bm25": scores.bm25_rank, "vector": scores.vector_rank}
+    parts = [
+        f"{name} {value:.4g}" + (f" (#{ranks[name]})" if ranks.get(name) else "")
+        for name, value in named
+        if value is not None
+    ]
+    return " · " + ", ".join(parts) if parts else ""
+
+
+def _summary(summary: StreamSummary) -> list[str]:
+    lines = [
+        f"summary  {summary.end_reason.name.lower()}: {summary.returned} snippets of {summary.candidates} candidates"
+    ]
+    if summary.refusal is not None:
+        lines.append(f"refused  {summary.refusal.reason.name.lower()}: {summary.refusal.text}")
+    for degradation in summary.degradations:
+        why = f": {degradation.cause.message}" if degradation.cause else ""
+        lines.append(f"degraded {degradation.kind.name} ({degradation.component}){why}")
+    return lines
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _WIDTH else line[: _WIDTH - 1] + "…"

@@ -1,0 +1,58 @@
+"""A line of progress with rate and remaining time: redrawn on a terminal, now and then in a log."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import click
+
+__all__ = ["ProgressLine"]
+
+
+class ProgressLine:
+    """Shows done, total, rate and the time that is left on standard error.
+
+    Args:
+        what: what is being done, e.g. "embedding".
+        unit: what is counted, e.g. "chunks".
+        total: how many there are; None: not known.
+    """
+
+    def __init__(self, what: str, unit: str, total: int | None = None) -> None:
+        self._what, self._unit, self.total = what, unit, total
+        self._terminal = sys.stderr.isatty()
+        self._began = time.monotonic()
+        self._first: int | None = None
+        self._shown = 0.0
+
+    def update(self, done: int) -> None:
+        """Tell how far it is; shown at most ten times a second, in a log every five seconds."""
+        if self._first is None:
+            self._first = done
+        now = time.monotonic()
+        if now - self._shown < (0.1 if self._terminal else 5.0):
+            return
+        self._shown = now
+        self._draw(done)
+
+    def finish(self, done: int) -> None:
+        """The last state, which is always shown."""
+        self._draw(done)
+        if self._terminal:
+            click.echo(err=True)
+
+    def _draw(self, done: int) -> None:
+        elapsed = time.monotonic() - self._began
+        rate = (done - (self._first or 0)) / elapsed if elapsed > 0 else 0.0
+        of = "" if self.total is None else f"/{self.total}"
+        speed = f", {rate:.3g}/s" if rate else ""
+        left = self._left(done, rate)
+        line = f"{self._what} {done}{of} {self._unit}{speed}{left}"
+        click.echo(f"\r\033[K{line}" if self._terminal else line, nl=not self._terminal, err=True)
+
+    def _left(self, done: int, rate: float) -> str:
+        if self.total is None or not rate or done >= self.total:
+            return ""
+        seconds = (self.total - done) / rate
+        return f", {seconds:.0f} s left" if seconds < 120 else f", {seconds / 60:.0f} min left"

@@ -1,0 +1,46 @@
+"""`groundwire retrieve`."""
+
+from __future__ import annotations
+
+import click
+
+from groundwire import RetrievalTuning
+from groundwire_server.cli.options import call_options, mode_option, reading_options
+from groundwire_server.cli.output import show
+from groundwire_server.cli.session import Session
+
+__all__ = ["command"]
+
+
+@click.command(name="retrieve")
+@click.argument("query")
+@click.option("--top-k", type=int, default=0, help="Passages wanted. [10]")
+@click.option("--fusion", default="", help="How lexical and vector lists are joined: linear or rrf. [the library's]")
+@mode_option
+@reading_options
+@click.pass_obj
+def command(
+    session: Session,
+    query: str,
+    top_k: int,
+    fusion: str,
+    mode: str,
+    libraries: tuple[str, ...],
+    language: str | None,
+    strict: bool,
+    as_json: bool,
+) -> None:
+    """Find the passages for QUERY, best first, each with its place in the source.
+
+    \b
+    groundwire retrieve "causes of the dispute" --top-k 5 --mode lexical
+    """
+    with session.client() as client:
+        stream = client.retrieve(
+            query,
+            top_k=top_k,
+            mode=mode.upper(),
+            tuning=RetrievalTuning(fusion=fusion) if fusion else None,
+            **call_options(libraries, language, strict),
+        )
+        show(stream, as_json_lines=as_json)

@@ -1,0 +1,65 @@
+"""Glossary files as terms of the client."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+import groundwire
+from groundwire_server.glossary import Glossary, Term, kind_of
+from groundwire_server.glossary.terms import EntityTerm, MemberTerm, MetricTerm
+
+__all__ = ["read_terms"]
+
+_KINDS = {
+    "metric": groundwire.TermKind.METRIC,
+    "entity": groundwire.TermKind.ENTITY,
+    "channel": groundwire.TermKind.CHANNEL,
+    "dimension": groundwire.TermKind.DIMENSION_MEMBER,
+}
+
+
+def read_terms(path: Path) -> list[groundwire.Term]:
+    """The terms of a glossary in TOML or JSON lines. Names that two terms share are left to the library to judge."""
+    text = path.read_text(encoding="utf-8-sig")
+    if path.suffix in (".jsonl", ".ndjson"):
+        glossary = Glossary.from_jsonl(text.split("\n"), ambiguous="report")
+    elif path.suffix == ".toml":
+        glossary = Glossary.from_toml(text, ambiguous="report")
+    else:
+        raise click.ClickException(f"{path}: a glossary ends in .toml or .jsonl")
+    return [_term(term) for term in glossary.terms]
+
+
+def _term(term: Term) -> groundwire.Term:
+    return groundwire.Term(
+        kind=_KINDS[kind_of(term).value],
+        code=term.code,
+        label=term.label,
+        synonyms=tuple(groundwire.Synonym(synonym.text, synonym.language) for synonym in term.synonyms),
+        metric=_metric(term) if isinstance(term, MetricTerm) else None,
+        entity=_entity(term) if isinstance(term, EntityTerm) else None,
+        dimension=groundwire.DimensionDetail(term.dimension) if isinstance(term, MemberTerm) else None,
+    )
+
+
+def _metric(term: MetricTerm) -> groundwire.MetricDetail:
+    return groundwire.MetricDetail(
+        unit=term.unit,
+        additivity=groundwire.Additivity.read(term.additivity.name),
+        definition=term.definition,
+        derivation=term.derivation,
+        nature=groundwire.MetricNature.read(term.nature.name) if term.nature else groundwire.MetricNature.UNSPECIFIED,
+    )
+
+
+def _entity(term: EntityTerm) -> groundwire.EntityDetail:
+    naming = term.fiscal_year_named_by.upper() or "UNSPECIFIED"
+    return groundwire.EntityDetail(
+        identifiers=tuple(groundwire.Identifier(each.scheme, each.value) for each in term.identifiers),
+        parent_code=term.parent_code,
+        fiscal_year_start=term.fiscal_year_start,
+        entity_type=term.entity_type,
+        fiscal_year_named_by=groundwire.FiscalYearNaming.read(naming),
+    )
