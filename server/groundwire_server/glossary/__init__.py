@@ -1,0 +1,73 @@
+"""The controlled vocabulary of a library: terms, their names, and periods."""
+
+from groundwire_server.glossary.glossary import TOTAL, Ambiguity, Conflict, Glossary
+from groundwire_server.glossary.index import (
+    Ambiguous,
+    NameIndex,
+    Resolution,
+    Resolved,
+    Unknown,
+    resolve_name,
+)
+from groundwire_server.glossary.mentions import TermMention, TermRef
+from groundwire_server.glossary.periods import (
+    FiscalCalendar,
+    PeriodError,
+    PeriodFault,
+    PeriodMention,
+    find_period_mentions,
+    find_periods,
+    parse_period,
+    same_days,
+)
+from groundwire_server.glossary.terms import (
+    Additivity,
+    ChannelTerm,
+    EntityTerm,
+    Identifier,
+    MemberTerm,
+    MetricNature,
+    MetricTerm,
+    Synonym,
+    Term,
+    TermKind,
+    display_name,
+    kind_of,
+    names_of,
+)
+
+__all__ = [
+    "TOTAL",
+    "Additivity",
+    "Ambiguity",
+    "Ambiguous",
+    "ChannelTerm",
+    "Conflict",
+    "EntityTerm",
+    "FiscalCalendar",
+    "Glossary",
+    "Identifier",
+    "MemberTerm",
+    "MetricNature",
+    "MetricTerm",
+    "NameIndex",
+    "PeriodError",
+    "PeriodFault",
+    "PeriodMention",
+    "Resolution",
+    "Resolved",
+    "Synonym",
+    "Term",
+    "TermKind",
+    "TermMention",
+    "TermRef",
+    "Unknown",
+    "display_name",
+    "find_period_mentions",
+    "find_periods",
+    "kind_of",
+    "names_of",
+    "parse_period",
+    "resolve_name",
+    "same_days",
+]

@@ -1,0 +1,80 @@
+"""What makes a list of terms a glossary: every fault at once, each with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from groundwire_server.errors import ErrorReason, InvalidRequest, Violation
+from groundwire_server.glossary.periods import FiscalCalendar
+from groundwire_server.glossary.terms import EntityTerm, MemberTerm, Term, TermKind, kind_of, names_of
+
+__all__ = ["check_terms"]
+
+_LONGEST_CODE = 512
+
+
+def check_terms(terms: Sequence[Term], places: Sequence[str]) -> None:
+    """Raises InvalidRequest: codes repeat or are malformed, names are blank, parents are unknown or in a circle."""
+    violations: list[Violation] = []
+    seen: dict[tuple[TermKind, str, str], str] = {}
+    for term, place in zip(terms, places, strict=True):
+        violations.extend(_faults(term, place))
+        key = (kind_of(term), term.dimension if isinstance(term, MemberTerm) else "", term.code)
+        if key in seen:
+            violations.append(
+                Violation(f"{place}.code", ErrorReason.CONTRADICTION, f"{term.code!r} stands already at {seen[key]}")
+            )
+        seen.setdefault(key, place)
+    if not violations:
+        violations.extend(_family_faults(terms, places))
+    if violations:
+        raise InvalidRequest(violations)
+
+
+def _faults(term: Term, place: str) -> Iterator[Violation]:
+    yield from _code_faults(term.code, f"{place}.code")
+    if isinstance(term, MemberTerm):
+        yield from _code_faults(term.dimension, f"{place}.dimension")
+    for name in names_of(term):
+        if not name.strip() or any(ord(char) < 0x20 for char in name):
+            yield Violation(place, ErrorReason.VALUE_MALFORMED, f"{name!r} is blank or holds control characters")
+    if isinstance(term, EntityTerm) and term.fiscal_year_start:
+        try:
+            FiscalCalendar(term.fiscal_year_start)
+        except ValueError:
+            yield Violation(
+                f"{place}.fiscal_year_start",
+                ErrorReason.VALUE_MALFORMED,
+                f"{term.fiscal_year_start!r} is no day MM-DD of a common year",
+            )
+
+
+def _code_faults(code: str, field: str) -> Iterator[Violation]:
+    if not code.strip():
+        yield Violation(field, ErrorReason.VALUE_REQUIRED, "must not be blank")
+    elif code != code.strip() or any(ord(char) < 0x20 or 0x7F <= ord(char) < 0xA0 for char in code):
+        yield Violation(field, ErrorReason.VALUE_MALFORMED, f"{code!r} holds control characters or outer blanks")
+    elif len(code.encode("utf-8", "surrogatepass")) > _LONGEST_CODE:
+        yield Violation(field, ErrorReason.VALUE_OUT_OF_RANGE, f"longer than {_LONGEST_CODE} bytes")
+
+
+def _family_faults(terms: Sequence[Term], places: Sequence[str]) -> Iterator[Violation]:
+    parents = {term.code: term.parent_code for term in terms if isinstance(term, EntityTerm)}
+    for term, place in zip(terms, places, strict=True):
+        if not isinstance(term, EntityTerm) or not term.parent_code:
+            continue
+        if term.parent_code not in parents:
+            yield Violation(f"{place}.parent", ErrorReason.UNKNOWN_NAME, f"{term.parent_code!r} is no entity here")
+        elif _is_own_ancestor(term.code, parents):
+            yield Violation(f"{place}.parent", ErrorReason.CONTRADICTION, f"{term.code!r} is its own ancestor")
+
+
+def _is_own_ancestor(code: str, parents: dict[str, str]) -> bool:
+    passed: set[str] = set()
+    above = parents[code]
+    while above and above not in passed:
+        if above == code:
+            return True
+        passed.add(above)
+        above = parents.get(above, "")
+    return False

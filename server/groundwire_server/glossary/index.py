@@ -1,0 +1,149 @@
+"""Names of one kind, and what a raw name resolves to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from groundwire_server.glossary.names import name_key, variant_keys, without_note
+
+__all__ = ["Ambiguous", "NameIndex", "Resolution", "Resolved", "Unknown", "resolve_name"]
+
+MAX_SUGGESTIONS = 5
+_NEAR = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """The name means this code."""
+
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """The name means nothing here. `suggestions`: known names, nearest first, at most five, never applied."""
+
+    suggestions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ambiguous:
+    """The name means each of these codes, sorted; none is picked."""
+
+    candidates: tuple[str, ...]
+
+
+Resolution = Resolved | Unknown | Ambiguous
+
+
+class NameIndex:
+    """Immutable names of one kind: each key leads to every code that has a name with it.
+
+    Args:
+        entries: (code, name) pairs; a code is a name only where it is listed as one.
+        variants: whether plural and word-order variants count. Not for entities: names of their own have neither.
+    """
+
+    def __init__(self, entries: Iterable[tuple[str, str]], *, variants: bool) -> None:
+        self._entries = tuple(dict.fromkeys(entries))
+        self.codes = frozenset(code for code, _ in self._entries)
+        self._exact: dict[str, tuple[str, ...]] = {}
+        self._variant: dict[str, tuple[str, ...]] = {}
+        for code, name in self._entries:
+            _add(self._exact, name_key(name), code)
+            for key in variant_keys(name) if variants else ():
+                _add(self._variant, key, code)
+        self._variants = variants
+
+    def exact(self, raw: str) -> tuple[str, ...]:
+        """Codes with this very name, spacing and punctuation aside; sorted."""
+        return self._exact.get(name_key(raw), ())
+
+    def variant(self, raw: str) -> tuple[str, ...]:
+        """Codes with a plural or word-order variant of this name; sorted."""
+        if not self._variants:
+            return ()
+        found: set[str] = set()
+        for key in variant_keys(raw):
+            found.update(self._variant.get(key, ()))
+        return tuple(sorted(found))
+
+    def nearest(self, raw: str) -> list[tuple[float, str, str]]:
+        """(likeness, name, code) of the names that share character pairs with this one, nearest first, one a code.
+
+        Likeness is Dice's over the pairs of characters of the keys, borders counted; below 0.3 nothing is near.
+        """
+        pairs = _pairs(name_key(raw))
+        shared: Counter[int] = Counter()
+        for pair, count in pairs.items():
+            for place, have in self._postings.get(pair, ()):
+                shared[place] += min(count, have)
+        total = pairs.total()
+        best: dict[str, tuple[float, str, str]] = {}
+        for place, common in shared.items():
+            code, name = self._entries[place]
+            likeness = 2 * common / (total + self._sizes[place])
+            if likeness >= _NEAR and (code not in best or (-likeness, name) < (-best[code][0], best[code][1])):
+                best[code] = (likeness, name, code)
+        return sorted(best.values(), key=lambda found: (-found[0], found[1], found[2]))
+
+    def spelling(self, code: str, name: str) -> str:
+        """A name that leads back to the code: the name itself, or the code where others share the name."""
+        return name if self.exact(name) == (code,) else code
+
+    @cached_property
+    def _sizes(self) -> list[int]:
+        return [_pairs(name_key(name)).total() for _, name in self._entries]
+
+    @cached_property
+    def _postings(self) -> dict[str, list[tuple[int, int]]]:
+        postings: dict[str, list[tuple[int, int]]] = {}
+        for place, (_, name) in enumerate(self._entries):
+            for pair, count in _pairs(name_key(name)).items():
+                postings.setdefault(pair, []).append((place, count))
+        return postings
+
+
+def _add(index: dict[str, tuple[str, ...]], key: str, code: str) -> None:
+    index[key] = tuple(sorted({*index.get(key, ()), code}))
+
+
+def _pairs(key: str) -> Counter[str]:
+    bordered = f"\x02{key}\x03"
+    return Counter(bordered[place : place + 2] for place in range(len(bordered) - 1))
+
+
+def resolve_name(raw: str, indexes: Sequence[NameIndex], *, drop_note: bool = True) -> Resolution:
+    """What a name means, by the first of these that says anything: a code as it is written; the name itself; a plural
+    or word-order variant; then both again without a bracketed note at the end. Within each step the first index wins.
+
+    Nothing fuzzy is applied. A step that leads to several codes is `Ambiguous`.
+    """
+    name = raw.strip()
+    if not name:
+        return Unknown()
+    if any(name in index.codes for index in indexes):
+        return Resolved(name)
+    shorter = without_note(name) if drop_note else name
+    for attempt in dict.fromkeys((name, shorter)):
+        for lookup in (NameIndex.exact, NameIndex.variant):
+            for index in indexes:
+                codes = lookup(index, attempt)
+                if codes:
+                    return Resolved(codes[0]) if len(codes) == 1 else Ambiguous(codes)
+    return Unknown(_suggest(raw, indexes))
+
+
+def _suggest(raw: str, indexes: Sequence[NameIndex]) -> tuple[str, ...]:
+    near = [
+        (-likeness, index.spelling(code, name), code)
+        for index in indexes
+        for likeness, name, code in index.nearest(raw)
+    ]
+    by_code: dict[str, str] = {}
+    for _, name, code in sorted(near):
+        by_code.setdefault(code, name)
+    return tuple(by_code.values())[:MAX_SUGGESTIONS]
