@@ -15,7 +15,7 @@ from groundwire_server.library.config import LibraryConfig
 from groundwire_server.library.disk import disk_errors
 from groundwire_server.library.library import Library
 from groundwire_server.library.lock import FolderLock
-from groundwire_server.library.server_file import ServerFile
+from groundwire_server.store import ServerFile
 
 __all__ = ["DEFAULT_LIBRARY", "DataFolder", "check_library_id"]
 

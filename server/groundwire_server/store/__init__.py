@@ -20,7 +20,7 @@ from groundwire_server.store.rows import (
     WriteCounts,
     make_fact_id,
 )
-from groundwire_server.store.sqlite import SqliteStore
+from groundwire_server.store.sqlite import ServerFile, SqliteStore, storage_full
 
 __all__ = [
     "ChunkMeta",
@@ -33,6 +33,7 @@ __all__ = [
     "Replaced",
     "RevisionDetail",
     "RevisionSpan",
+    "ServerFile",
     "SqliteStore",
     "Store",
     "StoreReader",
@@ -44,4 +45,5 @@ __all__ = [
     "Withdrawn",
     "WriteCounts",
     "make_fact_id",
+    "storage_full",
 ]

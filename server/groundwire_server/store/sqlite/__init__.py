@@ -1,7 +1,7 @@
-"""The store on SQLite: one file a library, WAL, many readers beside one writer."""
+"""The store on SQLite: one file a library, WAL, many readers beside one writer; and one file for the server itself."""
 
-from groundwire_server.store.sqlite.connection import connect_writer, storage_full, translated
-from groundwire_server.store.sqlite.schema import Migration, apply_migrations
+from groundwire_server.store.sqlite.connection import storage_full
+from groundwire_server.store.sqlite.server_file import ServerFile
 from groundwire_server.store.sqlite.store import SqliteStore
 
-__all__ = ["Migration", "SqliteStore", "apply_migrations", "connect_writer", "storage_full", "translated"]
+__all__ = ["ServerFile", "SqliteStore", "storage_full"]

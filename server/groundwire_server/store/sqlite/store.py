@@ -125,7 +125,7 @@ class SqliteStore:
 
     def close(self) -> None:
         """Wait for the writer, then close; a read that is running ends undisturbed."""
+        self._pool.close()
         with self._lock:
             self._closed = True
             self._connection.close()
-        self._pool.close()

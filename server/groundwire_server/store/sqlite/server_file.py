@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from groundwire_server.store.sqlite import Migration, apply_migrations, connect_writer, translated
+from groundwire_server.store.sqlite.connection import connect_writer, translated
+from groundwire_server.store.sqlite.schema import Migration, apply_migrations
 
 __all__ = ["ServerFile"]
 
