@@ -58,7 +58,9 @@ def _example(hint_owner: type, message: type[Message]) -> Message:
                     fill_all(inner, depth - 1)
                 continue
             value: Any = {"STRING": "12", "BYTES": b"b", "BOOL": True, "DOUBLE": 0.5}.get(
-                next(name[5:] for name in dir(field) if name.startswith("TYPE_") and getattr(field, name) == field.type),
+                next(
+                    name[5:] for name in dir(field) if name.startswith("TYPE_") and getattr(field, name) == field.type
+                ),
                 1,
             )
             current = getattr(target, field.name)
@@ -176,7 +178,12 @@ def test_a_value_of_a_foreign_type_is_refused() -> None:
 
 @pytest.mark.parametrize(
     ("given_value", "text"),
-    [(Decimal("1E+3"), "1000"), (7, "7"), ("1.250", "1.250"), (Decimal("-0.00000000000000000001"), "-0." + "0" * 19 + "1")],
+    [
+        (Decimal("1E+3"), "1000"),
+        (7, "7"),
+        ("1.250", "1.250"),
+        (Decimal("-0.00000000000000000001"), "-0." + "0" * 19 + "1"),
+    ],
 )
 def test_figures_are_sent_as_exact_decimal_text(given_value: Any, text: str) -> None:
     record = ingest_pb2.FactRecord()

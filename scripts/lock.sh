@@ -1,0 +1,15 @@
+#!/bin/sh
+# Write requirements/*.txt from what pyproject.toml and requirements/*.in ask for. Run by `make lock`.
+set -eu
+cd -- "$(dirname -- "$0")/.."
+
+compile() {
+    .venv-lock/bin/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --quiet \
+        --no-emit-package groundwire "$@"
+}
+
+compile "$@" requirements/lock.in -o requirements/lock.txt
+compile "$@" requirements/proto.in -o requirements/proto.txt
+compile "$@" pyproject.toml requirements/runtime.in --extra models -o requirements/runtime.txt
+compile "$@" pyproject.toml requirements/runtime.in requirements/dev.in --extra models --extra eval \
+    -c requirements/runtime.txt -o requirements/dev.txt
