@@ -6,7 +6,7 @@ import os
 
 __all__ = ["main"]
 
-# One request must not take all cores, and sums of several threads differ from run to run; numpy reads these when it loads.
+# One request must not take all cores, and sums of several threads differ between runs. numpy reads these when it loads.
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import click
 
@@ -19,7 +19,7 @@ __all__ = ["app"]
 class Commands(click.Group):
     """Loads a command when it is used, and ends every known error with one clear line and exit code 1."""
 
-    modules = {
+    modules: ClassVar = {
         "ask": "ask",
         "eval": "eval",
         "facts": "facts",

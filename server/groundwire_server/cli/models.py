@@ -8,7 +8,7 @@ from groundwire_server.cli.progress import ProgressLine
 from groundwire_server.cli.session import Session
 from groundwire_server.dense.models import DEFAULT_MODEL, SOURCES, Progress, list_models, prepare
 
-__all__ = ["command"]
+__all__ = ["StepLines", "command"]
 
 
 @click.group(name="models")
@@ -41,11 +41,11 @@ def list_(session: Session) -> None:
 @click.pass_obj
 def prepare_(session: Session, name: str, variant: str | None, source: str) -> None:
     """Make model NAME ready: fetch, check its sha256, convert. A second run only checks."""
-    prepared = prepare(name, _Steps(), source=source, variant=variant, folder=session.settings().models)
+    prepared = prepare(name, StepLines(), source=source, variant=variant, folder=session.settings().models)
     click.echo(f"{name} is ready: {prepared.folder} sha256 {prepared.version}")
 
 
-class _Steps:
+class StepLines:
     """One progress line for each step of the preparation."""
 
     def __init__(self) -> None:
