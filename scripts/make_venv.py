@@ -13,11 +13,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-if sys.version_info < (3, 11):
-    sys.exit(
-        "Groundwire needs Python 3.11 or later, this is %d.%d; on Debian: apt install python3.11 python3.11-venv, "
-        "then make PYTHON=python3.11 ..." % sys.version_info[:2]
-    )
+if sys.version_info < (3, 11):  # noqa: UP036  whoever is asked to run this may be older
+    sys.exit("Groundwire needs Python 3.11 or later; on Debian: apt install python3.11 python3.11-venv")
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = {"runtime": ".venv", "dev": ".venv", "proto": ".venv-proto", "lock": ".venv-lock"}
@@ -78,8 +75,21 @@ def make(kind: str, folder: Path) -> None:
         say("installing groundwire and groundwire-server from this folder")
         editable = [part for project in PROJECTS for part in ("-e", f"./{project}")]
         run([*pip, "--quiet", "--no-index", "--no-deps", "--no-build-isolation", *editable], "")
+        relate(folder)
     (folder / f"groundwire-{kind}.stamp").write_text(fingerprint(kind))
     say(f"{folder.name} is ready")
+
+
+def relate(folder: Path) -> None:
+    """Make the paths to the two packages relative.
+
+    Python reads these files in the encoding of the locale: an absolute path with other than ASCII in it would keep the
+    interpreter from starting under LC_ALL=C.
+    """
+    for file in folder.glob("**/site-packages/__editable__.groundwire*.pth"):
+        lines = file.read_text("utf-8").splitlines()
+        related = [os.path.relpath(line, file.parent) if os.path.isabs(line) else line for line in lines]
+        file.write_text("".join(f"{line}\n" for line in related), "utf-8")
 
 
 def run(command: list[str], hint: str) -> None:
