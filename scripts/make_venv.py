@@ -94,7 +94,9 @@ def relate(folder: Path) -> None:
 
 def run(command: list[str], hint: str) -> None:
     """Run a step; say what to do when it fails."""
-    done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, check=False)
+    # Under LC_ALL=C the build could not write the path of a folder whose name is not ASCII.
+    environment = {**os.environ, "LC_ALL": "C.UTF-8"}
+    done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, env=environment, check=False)
     if done.returncode != 0:
         sys.exit(f"setup failed at: {' '.join(command[1:5])} ... ({hint})" if hint else f"setup failed: {command}")
 
