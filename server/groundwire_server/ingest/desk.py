@@ -1,0 +1,93 @@
+"""Where ingests are opened: it knows which are open, so that no two connections write the same one."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from groundwire_server.errors import Aborted, ErrorReason, InvalidRequest
+from groundwire_server.ingest.document_ingest import DocumentIngest
+from groundwire_server.ingest.documents import DocumentRules
+from groundwire_server.ingest.fact_files import FactIngestRules
+from groundwire_server.ingest.fact_ingest import FactIngest
+from groundwire_server.ingest.stream import IngestLimits, IngestOpening, IngestTarget
+
+__all__ = ["IngestDesk"]
+
+_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
+class IngestDesk:
+    """One a server. Thread-safe.
+
+    Args:
+        targets: gives the libraries that there are: an ingest belongs to one of them for good.
+        limits: bounds of every stream.
+    """
+
+    def __init__(self, targets: Callable[[], Iterable[IngestTarget]], limits: IngestLimits | None = None) -> None:
+        self._targets = targets
+        self._limits = limits or IngestLimits()
+        self._open: dict[str, object] = {}
+        self._lock = threading.Lock()
+
+    def open_documents(self, target: IngestTarget, opening: IngestOpening, rules: DocumentRules) -> DocumentIngest:
+        """Open a stream of documents, or open it again; leave it with `with` or `close()`.
+
+        Raises:
+            InvalidRequest: ingest_id is no UUID, or resume_after_seq lies behind what is known.
+            Aborted: INGEST_ID_IN_USE, when it is open elsewhere or belongs to another library or kind.
+        """
+        opening = replace(opening, ingest_id=opening.ingest_id.lower())
+        release = self._take(target, opening.ingest_id, DocumentIngest.kind)
+        try:
+            return DocumentIngest(target, opening, rules, self._limits, release)
+        except BaseException:
+            release()
+            raise
+
+    def open_facts(self, target: IngestTarget, opening: IngestOpening, rules: FactIngestRules) -> FactIngest:
+        """Open a stream of figures and relations, or open it again; raises as `open_documents` does."""
+        opening = replace(opening, ingest_id=opening.ingest_id.lower())
+        release = self._take(target, opening.ingest_id, FactIngest.kind)
+        try:
+            return FactIngest(target, opening, rules, self._limits, release)
+        except BaseException:
+            release()
+            raise
+
+    def _take(self, target: IngestTarget, ingest_id: str, kind: str) -> Callable[[], None]:
+        """Hold an id. What is returned lets go of this hold alone, however often it is called."""
+        if not _UUID.fullmatch(ingest_id):
+            reason = ErrorReason.VALUE_MALFORMED if ingest_id else ErrorReason.VALUE_REQUIRED
+            raise InvalidRequest.one("start.ingest_id", reason, f"{ingest_id[:64]!r} is no UUID")
+        hold = object()
+        with self._lock:
+            if ingest_id in self._open:
+                raise _in_use(ingest_id, "is open on another connection", "Wait until that one has ended.")
+            self._open[ingest_id] = hold
+        try:
+            self._refuse_foreign(target, ingest_id, kind)
+        except BaseException:
+            self._release(ingest_id, hold)
+            raise
+        return lambda: self._release(ingest_id, hold)
+
+    def _refuse_foreign(self, target: IngestTarget, ingest_id: str, kind: str) -> None:
+        state = target.store.reader().ingest(ingest_id)
+        if state is not None and state.kind != kind:
+            raise _in_use(ingest_id, f"belongs to an ingest of {state.kind}", "Make a new one.")
+        for other in () if state is not None else self._targets():
+            if other.library_id != target.library_id and other.store.reader().ingest(ingest_id) is not None:
+                raise _in_use(ingest_id, "belongs to another library", "Make a new one.")
+
+    def _release(self, ingest_id: str, hold: object) -> None:
+        with self._lock:
+            if self._open.get(ingest_id) is hold:
+                del self._open[ingest_id]
+
+
+def _in_use(ingest_id: str, why: str, hint: str) -> Aborted:
+    return Aborted(ErrorReason.INGEST_ID_IN_USE, f"The ingest_id {why}.", hint=hint, details={"ingest_id": ingest_id})

@@ -1,0 +1,130 @@
+"""One stream of documents (service IngestDocuments), without the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from groundwire_server.errors import Cause, DocumentRefused, ErrorReason
+from groundwire_server.ingest.documents import (
+    DocumentRules,
+    PreparedDocument,
+    RefusedDocument,
+    prepare_documents,
+)
+from groundwire_server.ingest.events import (
+    DocumentOutcome,
+    IngestEvent,
+    decode_document_outcomes,
+    encode_document_outcomes,
+)
+from groundwire_server.ingest.head import DocumentHead, decode_document_head, encode_document_head
+from groundwire_server.ingest.stream import IngestLimits, IngestOpening, IngestStream, IngestTarget
+from groundwire_server.ingest.upload import Upload
+from groundwire_server.store.protocol import StoreReader, StoreWriter
+
+__all__ = ["DocumentIngest"]
+
+
+class DocumentIngest(IngestStream[DocumentOutcome]):
+    """Takes documents in parts; each becomes visible whole or not at all.
+
+    A document that cannot be read or stored gets an outcome with its cause, and the others go on.
+    """
+
+    kind = "documents"
+
+    def __init__(
+        self,
+        target: IngestTarget,
+        opening: IngestOpening,
+        rules: DocumentRules,
+        limits: IngestLimits,
+        release: Callable[[], None],
+    ) -> None:
+        self._rules = replace(rules, read=replace(rules.read, max_bytes=limits.max_document_bytes))
+        self._gathered: list[tuple[int, list[PreparedDocument | RefusedDocument]]] = []
+        super().__init__(target, opening, limits, release)
+
+    def feed(self, seq: int, head: DocumentHead | None, content: bytes, last_part: bool) -> list[IngestEvent]:
+        """Take a part: `head` with the first one of a document, `last_part` with its last.
+
+        Returns what the client is to be told now; often nothing, until a group of parts is committed.
+        """
+        if not self._is_new(seq, len(content)):
+            return self._repeated()
+        upload = self._add_to_upload(seq, None if head is None else encode_document_head(head), content)
+        if last_part:
+            self._gathered.append((seq, self._prepare(upload)))
+            self._upload = None
+        return self._took(seq, len(content))
+
+    def _prepare(self, upload: Upload) -> list[PreparedDocument | RefusedDocument]:
+        head = decode_document_head(upload.head)
+        if upload.too_large:
+            most = self._limits.max_document_bytes
+            cause = Cause(
+                ErrorReason.DOCUMENT_TOO_LARGE,
+                f"{head.doc_id}: it is over the limit of {most} bytes.",
+                (("max_bytes", str(most)),),
+            )
+            return [RefusedDocument(head.doc_id, cause)]
+        return prepare_documents(head, upload.content(), self._rules)
+
+    def _write_gathered(self, writer: StoreWriter) -> list[DocumentOutcome]:
+        reader = self._target.store.reader()
+        latest: dict[str, DocumentOutcome] = {}
+        written: list[DocumentOutcome] = []
+        for seq, documents in self._gathered:
+            outcomes = []
+            for prepared in documents:
+                outcome = self._write(writer, seq, prepared)
+                if outcome.error is not None:
+                    outcome = self._still_active(outcome, latest.get(outcome.doc_id), reader)
+                latest[outcome.doc_id] = outcome
+                outcomes.append(outcome)
+            self._finish_part(writer, seq, encode_document_outcomes(outcomes))
+            written += outcomes
+        return written
+
+    def _write(self, writer: StoreWriter, seq: int, prepared: PreparedDocument | RefusedDocument) -> DocumentOutcome:
+        if isinstance(prepared, RefusedDocument):
+            return DocumentOutcome(prepared.doc_id, seq, error=prepared.error)
+        try:
+            replaced = writer.replace_document(prepared.document)
+        except DocumentRefused as error:
+            return DocumentOutcome(prepared.document.doc_id, seq, error=error.cause(), warnings=prepared.warnings)
+        return DocumentOutcome(
+            replaced.doc_id,
+            seq,
+            replaced.revision,
+            replaced.chunks,
+            replaced.unchanged,
+            warnings=prepared.warnings,
+        )
+
+    def _still_active(
+        self, refused: DocumentOutcome, earlier: DocumentOutcome | None, reader: StoreReader
+    ) -> DocumentOutcome:
+        """A refused document keeps the revision that it had, be it from this very transaction."""
+        if earlier is not None:
+            return replace(refused, revision=earlier.revision, chunks=earlier.chunks)
+        active = reader.active_revision(refused.doc_id, clearance=self._clearance)
+        return refused if active is None else replace(refused, revision=active.revision, chunks=active.chunks)
+
+    def _forget_gathered(self) -> None:
+        self._gathered.clear()
+
+    def _decode(self, raw: bytes) -> list[DocumentOutcome]:
+        return decode_document_outcomes(raw)
+
+    def _events_of(self, outcome: DocumentOutcome) -> list[IngestEvent]:
+        return [outcome]
+
+    def _seq_of(self, outcome: DocumentOutcome) -> int:
+        return outcome.seq
+
+    def _counts_of(self, outcome: DocumentOutcome) -> tuple[int, int, int]:
+        if outcome.error is not None:
+            return 0, 0, 1
+        return (0, 1, 0) if outcome.unchanged else (1, 0, 0)

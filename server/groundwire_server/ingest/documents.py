@@ -1,0 +1,143 @@
+"""From the bytes of a file to documents ready for the store: read, cut, labelled. Pure: the same in, the same out."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+
+from groundwire_server.chunking import DEFAULT_CHUNK_CHARS, DEFAULT_OVERLAP_CHARS, Chunker, make_chunker
+from groundwire_server.errors import Cause, DocumentRefused, ErrorReason, InvalidRequest
+from groundwire_server.evidence import Attribute, Label, Locator, Span, slice_text
+from groundwire_server.ingest.events import MAX_WARNINGS
+from groundwire_server.ingest.head import DocumentHead, check_doc_id, check_head
+from groundwire_server.readers import Document, ReadOptions, ReadWarning, RefusedPart, read_document
+from groundwire_server.store.rows import NewChunk, NewDocument
+
+__all__ = ["DocumentRules", "PreparedDocument", "RefusedDocument", "prepare_documents"]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRules:
+    """The library's own settings for what comes in."""
+
+    default_label: Label = Label.INTERNAL
+    chunker: str = "paragraph"
+    chunk_chars: int = DEFAULT_CHUNK_CHARS
+    overlap_chars: int = DEFAULT_OVERLAP_CHARS
+    read: ReadOptions = field(default_factory=ReadOptions)
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedDocument:
+    """A document ready for the store, and what a person should look at."""
+
+    document: NewDocument
+    warnings: tuple[ReadWarning, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedDocument:
+    """A document that cannot be stored, and why. Its id is the file's where its own could not be read."""
+
+    doc_id: str
+    error: Cause
+
+
+def prepare_documents(head: DocumentHead, raw: bytes, rules: DocumentRules) -> list[PreparedDocument | RefusedDocument]:
+    """The documents of a file in order: one of most files, one a line of JSON lines. It never raises for a bad file.
+
+    - The label is the stricter of what the head and what the file says; where neither says one, the library's default.
+    - Attributes of the head win over those of the file, name by name; so do its title and valid_as_of. For a file of
+      several documents the head's title is passed over, and all else of it holds for each of them.
+    - Chunks are cut from the body of the text; spans and places count in the whole text.
+    """
+    try:
+        check_head(head)
+        chunker = _chunker(head, rules)
+        if head.content_sha256 and hashlib.sha256(raw).digest() != head.content_sha256:
+            raise DocumentRefused(
+                ErrorReason.DOCUMENT_HASH_MISMATCH,
+                f"{head.doc_id}: the content that arrived does not have the SHA-256 that its head gives.",
+                hint="Send it again.",
+            )
+        outputs = read_document(head.doc_id, raw, head.media_type, head.charset, rules.read)
+    except DocumentRefused as error:
+        return [RefusedDocument(head.doc_id, error.cause())]
+    prepared: list[PreparedDocument | RefusedDocument] = []
+    for output in outputs:
+        if isinstance(output, RefusedPart):
+            prepared.append(RefusedDocument(output.doc_id, output.error.cause()))
+        else:
+            prepared.append(_prepare(head, output, chunker, rules))
+    return prepared
+
+
+def _chunker(head: DocumentHead, rules: DocumentRules) -> Chunker:
+    try:
+        return make_chunker(head.chunker or rules.chunker, rules.chunk_chars, rules.overlap_chars)
+    except InvalidRequest as error:
+        reasons = {violation.reason for violation in error.violations}
+        reason = reasons.pop() if len(reasons) == 1 else ErrorReason.INVALID_REQUEST
+        raise DocumentRefused(reason, f"{head.doc_id}: {error.message}.", details={"field": "chunker"}) from None
+
+
+def _prepare(
+    head: DocumentHead, document: Document, chunker: Chunker, rules: DocumentRules
+) -> PreparedDocument | RefusedDocument:
+    try:
+        check_doc_id(document.doc_id)
+    except DocumentRefused as error:
+        return RefusedDocument(head.doc_id, error.cause())
+    labels = [label for label in (head.label, document.label) if label is not None]
+    title = head.title if head.title and document.doc_id == head.doc_id else document.title
+    stored = NewDocument(
+        doc_id=document.doc_id,
+        title=title,
+        media_type=document.media_type,
+        text=document.text,
+        raw_sha256=document.raw_sha256,
+        raw_bytes=document.raw_bytes,
+        chunker=chunker.spec,
+        chunks=_chunks(document, title, chunker),
+        label=max(labels) if labels else rules.default_label,
+        valid_as_of=head.valid_as_of or document.valid_as_of,
+        attributes=_merged(document.attributes, head.attributes),
+    )
+    return PreparedDocument(stored, _bounded(document.doc_id, document.warnings))
+
+
+def _chunks(document: Document, title: str, chunker: Chunker) -> tuple[NewChunk, ...]:
+    header = title if document.index_title else ""
+    shift = document.body.start
+    chunks = []
+    for draft in chunker.chunk(slice_text(document.text, document.body)):
+        span = Span(draft.span.start + shift, draft.span.end + shift)
+        parent = draft.parent_span and Span(draft.parent_span.start + shift, draft.parent_span.end + shift)
+        chunks.append(
+            NewChunk(
+                span=span,
+                locator=_locator(document, span),
+                header=header,
+                heading=draft.heading or document.places.heading(span),
+                parent_id=draft.parent_id,
+                parent_span=parent,
+                parent_locator=_locator(document, parent) if parent else "",
+            )
+        )
+    return tuple(chunks)
+
+
+def _locator(document: Document, span: Span) -> str:
+    return str(Locator(document.doc_id, document.places.locate(span)))
+
+
+def _merged(from_file: tuple[Attribute, ...], from_head: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
+    by_name = {attribute.name: attribute for attribute in (*from_file, *from_head)}
+    return tuple(by_name[name] for name in sorted(by_name))
+
+
+def _bounded(doc_id: str, warnings: tuple[ReadWarning, ...]) -> tuple[ReadWarning, ...]:
+    if len(warnings) <= MAX_WARNINGS:
+        return warnings
+    rest = len(warnings) - (MAX_WARNINGS - 1)
+    return (*warnings[: MAX_WARNINGS - 1], ReadWarning(doc_id, f"and {rest} more"))

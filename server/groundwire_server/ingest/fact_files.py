@@ -1,0 +1,103 @@
+"""Files of figures and relations by their form. One form, one reader of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+
+from groundwire_server.errors import DocumentRefused, ErrorReason, InvalidRequest, RowRefused
+from groundwire_server.ingest.facts import FactRules, read_fact_file
+from groundwire_server.ingest.head import FactFileHead, check_doc_id
+from groundwire_server.ingest.json_rows import read_json_rows
+from groundwire_server.ingest.relation_names import parse_relation_file_mapping
+from groundwire_server.ingest.relations import RelationRules, read_relation_file
+from groundwire_server.store.rows import EdgeRecord, FactRecord
+
+__all__ = ["FACT_FILE_FORMS", "FactFileRow", "FactIngestRules", "form_of", "read_rows"]
+
+FactFileRow = tuple[int, FactRecord | EdgeRecord | RowRefused]
+
+
+@dataclass(frozen=True, slots=True)
+class FactIngestRules:
+    """How a library reads figures and relations."""
+
+    facts: FactRules
+    relations: RelationRules = field(default_factory=RelationRules)
+
+
+def read_rows(head: FactFileHead, raw: bytes, rules: FactIngestRules) -> Iterator[FactFileRow]:
+    """(row from 1, what is stored or why it is not) of each row of a file.
+
+    Raises:
+        DocumentRefused: the file as a whole cannot be read: its name, its form, its mapping, or its content.
+    """
+    check_doc_id(head.name)
+    form = form_of(head, raw)
+    try:
+        yield from FACT_FILE_FORMS[form](head, raw, rules)
+    except InvalidRequest as error:
+        raise DocumentRefused(
+            ErrorReason.INVALID_REQUEST, f"{head.name}: {error.message}.", details={"field": "mapping_toml"}
+        ) from None
+
+
+def form_of(head: FactFileHead, raw: bytes) -> str:
+    """The form that the head says; else that of the name; JSON lines with `subject` and `relation` are relations.
+
+    Raises:
+        DocumentRefused: DOCUMENT_UNSUPPORTED, with the forms that are read.
+    """
+    known = ", ".join(sorted(FACT_FILE_FORMS))
+    said = head.form.strip().casefold()
+    if said and said not in FACT_FILE_FORMS:
+        raise DocumentRefused(
+            ErrorReason.DOCUMENT_UNSUPPORTED,
+            f"{head.name}: form {said[:80]!r} is none of {known}.",
+            details={"field": "form"},
+        )
+    if said:
+        return said
+    match PurePosixPath(head.name).suffix.casefold():
+        case ".csv":
+            return "csv"
+        case ".jsonl" | ".ndjson":
+            return "relations_jsonl" if _holds_relations(raw) else "jsonl"
+        case suffix:
+            raise DocumentRefused(
+                ErrorReason.DOCUMENT_UNSUPPORTED,
+                f"{head.name}: no form is known for {suffix[:40]!r}; those read are {known}.",
+                hint="Say the form in the head.",
+                details={"field": "form"},
+            )
+
+
+def _holds_relations(raw: bytes) -> bool:
+    for _, row in read_json_rows(raw):
+        if isinstance(row, dict):
+            return "subject" in row and "relation" in row
+    return False
+
+
+def _facts(form: str) -> Callable[[FactFileHead, bytes, FactIngestRules], Iterator[FactFileRow]]:
+    def read(head: FactFileHead, raw: bytes, rules: FactIngestRules) -> Iterator[FactFileRow]:
+        of_file = rules.facts if head.label is None else replace(rules.facts, default_label=head.label)
+        yield from read_fact_file(head.name, form, raw, head.mapping_toml, of_file)
+
+    return read
+
+
+def _relations(head: FactFileHead, raw: bytes, rules: FactIngestRules) -> Iterator[FactFileRow]:
+    columns, names = parse_relation_file_mapping(head.mapping_toml)
+    of_file = replace(rules.relations, names=rules.relations.names.extended(names))
+    if head.label is not None:
+        of_file = replace(of_file, default_label=head.label)
+    yield from read_relation_file(head.name, raw, of_file, columns)
+
+
+FACT_FILE_FORMS: dict[str, Callable[[FactFileHead, bytes, FactIngestRules], Iterator[FactFileRow]]] = {
+    "csv": _facts("csv"),
+    "jsonl": _facts("jsonl"),
+    "relations_jsonl": _relations,
+}

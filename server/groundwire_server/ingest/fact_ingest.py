@@ -1,0 +1,161 @@
+"""One stream of figures and relations (service IngestFacts), without the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from groundwire_server.errors import Cause, DocumentRefused, ErrorReason, RowRefused
+from groundwire_server.ingest.events import (
+    IngestEvent,
+    RejectedRow,
+    RowsOutcome,
+    RowsRejected,
+    decode_rows_outcome,
+    encode_rows_outcome,
+)
+from groundwire_server.ingest.fact_files import FactFileRow, FactIngestRules, read_rows
+from groundwire_server.ingest.facts import FactFields, read_fact
+from groundwire_server.ingest.head import FactFileHead, decode_fact_file_head, encode_fact_file_head
+from groundwire_server.ingest.order import disorder
+from groundwire_server.ingest.relations import RelationFields, read_relation
+from groundwire_server.ingest.stream import IngestLimits, IngestOpening, IngestStream, IngestTarget
+from groundwire_server.ingest.upload import Upload
+from groundwire_server.store.protocol import StoreWriter
+from groundwire_server.store.rows import EdgeRecord, FactRecord
+
+__all__ = ["MAX_LISTED_ROWS", "MAX_ROWS_A_FRAME", "FactIngest"]
+
+MAX_ROWS_A_FRAME = 1000
+# Of one part or file; more are counted and not listed.
+MAX_LISTED_ROWS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Rows that become durable together: a part of records, or a whole file. `file` is empty for records."""
+
+    seq: int
+    file: str
+    rows: list[FactFileRow]
+
+
+class FactIngest(IngestStream[RowsOutcome]):
+    """Takes records, and files in parts. Bad rows are refused one by one, good rows land."""
+
+    kind = "facts"
+
+    def __init__(
+        self,
+        target: IngestTarget,
+        opening: IngestOpening,
+        rules: FactIngestRules,
+        limits: IngestLimits,
+        release: Callable[[], None],
+    ) -> None:
+        self._rules = rules
+        self._gathered: list[_Batch] = []
+        super().__init__(target, opening, limits, release)
+
+    def feed_records(
+        self, seq: int, facts: Sequence[FactFields], relations: Sequence[RelationFields], size: int
+    ) -> list[IngestEvent]:
+        """Take a part of records; `size` is its size on the wire, in bytes."""
+        if not self._is_new(seq, size):
+            return self._repeated()
+        if self._upload is not None:
+            raise disorder("part.records", "part.file", "the file before is not complete")
+        self._gathered.append(_Batch(seq, "", list(self._read_records(facts, relations))))
+        return self._took(seq, size)
+
+    def feed_file(self, seq: int, head: FactFileHead | None, content: bytes, last_part: bool) -> list[IngestEvent]:
+        """Take a part of a file: `head` with its first one, `last_part` with its last."""
+        if not self._is_new(seq, len(content)):
+            return self._repeated()
+        upload = self._add_to_upload(seq, None if head is None else encode_fact_file_head(head), content)
+        if last_part:
+            self._gathered.append(self._read_file(seq, upload))
+            self._upload = None
+        return self._took(seq, len(content))
+
+    def _read_records(self, facts: Sequence[FactFields], relations: Sequence[RelationFields]) -> Iterator[FactFileRow]:
+        for place, fact in enumerate(facts, 1):
+            try:
+                yield place, read_fact(fact, self._rules.facts)
+            except RowRefused as refused:
+                yield place, refused
+        for place, relation in enumerate(relations, len(facts) + 1):
+            try:
+                yield place, read_relation(relation, self._rules.relations)
+            except RowRefused as refused:
+                yield place, refused
+
+    def _read_file(self, seq: int, upload: Upload) -> _Batch:
+        head = decode_fact_file_head(upload.head)
+        if upload.too_large:
+            message = f"{head.name}: it is over the limit of {self._limits.max_document_bytes} bytes."
+            return _Batch(seq, head.name, [_whole_file(Cause(ErrorReason.DOCUMENT_TOO_LARGE, message), "content")])
+        try:
+            return _Batch(seq, head.name, list(read_rows(head, upload.content(), self._rules)))
+        except DocumentRefused as error:
+            return _Batch(seq, head.name, [_whole_file(error.cause(), error.details.get("field", ""))])
+
+    def _write_gathered(self, writer: StoreWriter) -> list[RowsOutcome]:
+        outcomes = []
+        for batch in self._gathered:
+            outcome = _write(writer, batch)
+            self._finish_part(writer, batch.seq, encode_rows_outcome(outcome))
+            outcomes.append(outcome)
+        return outcomes
+
+    def _forget_gathered(self) -> None:
+        self._gathered.clear()
+
+    def _decode(self, raw: bytes) -> list[RowsOutcome]:
+        return [decode_rows_outcome(raw)]
+
+    def _events_of(self, outcome: RowsOutcome) -> list[IngestEvent]:
+        rows = outcome.rejected
+        return [RowsRejected(rows[at : at + MAX_ROWS_A_FRAME]) for at in range(0, len(rows), MAX_ROWS_A_FRAME)]
+
+    def _seq_of(self, outcome: RowsOutcome) -> int:
+        return outcome.seq
+
+    def _counts_of(self, outcome: RowsOutcome) -> tuple[int, int, int]:
+        return outcome.stored, outcome.unchanged, outcome.failed
+
+
+def _write(writer: StoreWriter, batch: _Batch) -> RowsOutcome:
+    """Store the good rows of a batch; what the store refuses joins what was refused before."""
+    facts = [(row, record) for row, record in batch.rows if isinstance(record, FactRecord)]
+    edges = [(row, record) for row, record in batch.rows if isinstance(record, EdgeRecord)]
+    refused = [(row, record) for row, record in batch.rows if isinstance(record, RowRefused)]
+    of_facts = writer.put_facts([record for _, record in facts])
+    of_edges = writer.put_edges([record for _, record in edges])
+    refused += [(facts[place][0], error) for place, error in of_facts.refused]
+    refused += [(edges[place][0], error) for place, error in of_edges.refused]
+    refused.sort(key=lambda entry: entry[0])
+    return RowsOutcome(
+        seq=batch.seq,
+        stored=of_facts.stored + of_edges.stored,
+        unchanged=of_facts.unchanged + of_edges.unchanged,
+        failed=len(refused),
+        rejected=_listed(batch, refused),
+    )
+
+
+def _listed(batch: _Batch, refused: list[tuple[int, RowRefused]]) -> tuple[RejectedRow, ...]:
+    rows = [
+        RejectedRow(batch.seq, batch.file, row, error.column, error.value, error.reason, str(error))
+        for row, error in refused[:MAX_LISTED_ROWS]
+    ]
+    rest = len(refused) - MAX_LISTED_ROWS
+    if rest > 0:
+        message = f"and {rest} more rows, which are not listed"
+        rows.append(RejectedRow(batch.seq, batch.file, 0, "", "", ErrorReason.INVALID_REQUEST, message))
+    return tuple(rows)
+
+
+def _whole_file(cause: Cause, column: str) -> FactFileRow:
+    """A file that cannot be read counts as one refused row, row 0."""
+    return 0, RowRefused(cause.reason, cause.message, column=column, value="")

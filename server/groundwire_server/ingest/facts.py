@@ -1,0 +1,250 @@
+"""Rows of figures to stored values: every digit kept, every row judged by itself (semantics 10; formats.md, Facts)."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+
+from groundwire_server.errors import ErrorReason, RowRefused
+from groundwire_server.evidence import Attribute, Dimension, Label, Period, ReviewStatus
+from groundwire_server.glossary import (
+    TOTAL,
+    Ambiguous,
+    Glossary,
+    NameIndex,
+    PeriodError,
+    Resolved,
+    parse_period,
+    resolve_name,
+)
+from groundwire_server.ingest.fact_tables import FactRow, FactTable, read_csv_table, read_jsonl_table
+from groundwire_server.ingest.fact_values import (
+    check_code,
+    read_decimal,
+    reference_days,
+    refuse,
+)
+from groundwire_server.store.rows import FactRecord, make_fact_id
+
+__all__ = ["FactFields", "FactRules", "read_fact", "read_fact_file"]
+
+_EMPTY = Glossary()
+_LONGEST_TEXT = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class FactFields:
+    """A figure as it is sent: names, period and value undigested. Empty and None: not said.
+
+    source: who states it over all its versions; empty: source_doc (`FactRecord.source`).
+    """
+
+    metric: str
+    entity: str
+    period: str
+    channel: str = ""
+    dimensions: tuple[Dimension, ...] = ()
+    value: str = ""
+    unit: str = ""
+    decimals: int | None = None
+    source_doc: str = ""
+    locator: str = ""
+    as_written: str = ""
+    valid_as_of: datetime | None = None
+    filed_at: datetime | None = None
+    review_status: ReviewStatus = ReviewStatus.AUTO_APPROVED
+    author: str = ""
+    reason: str = ""
+    label: Label | None = None
+    attributes: tuple[Attribute, ...] = ()
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FactRules:
+    """How a library reads figures.
+
+    glossary: turns names into codes, fills a missing unit, and knows fiscal years; None: names are codes.
+    default_label: of rows that say none.
+    """
+
+    glossary: Glossary | None = None
+    default_label: Label = Label.INTERNAL
+
+
+def read_fact(fields: FactFields, rules: FactRules) -> FactRecord:
+    """The stored value that a record states.
+
+    A name that no term has is stored as its own code, in NFKC without outer blanks: it can be asked for by that code,
+    and found by a glossary that learns it later.
+
+    Raises:
+        RowRefused: FACT_FIELD_MISSING, FACT_VALUE_MISSING, FACT_VALUE_MALFORMED, FACT_PERIOD_MALFORMED,
+            FACT_UNIT_MISMATCH, VALUE_MALFORMED, or UNKNOWN_NAME for a name that means several things.
+    """
+    return _Reader(rules).record(fields)
+
+
+def read_fact_file(
+    name: str, form: str, raw: bytes, mapping_toml: str, rules: FactRules
+) -> Iterator[tuple[int, FactRecord | RowRefused]]:
+    """(row from 1, the heading counted; value or why there is none) of each row of a file, in order.
+
+    A row with `versions` gives one value a version, all with its number. Rows that give one key and source different
+    values, and do not say which was filed when, are all refused: none of them is picked.
+
+    Args:
+        name: source_doc of rows that name none.
+        form: "jsonl" or "csv".
+        mapping_toml: where fields stand; empty: under their own names.
+
+    Raises:
+        DocumentRefused: the file as a whole cannot be read.
+        InvalidRequest: the mapping does not hold.
+    """
+    table = read_csv_table(name, raw, mapping_toml) if form == "csv" else read_jsonl_table(name, raw, mapping_toml)
+    yield from _refuse_contradictions(_records(name, table, rules))
+
+
+def _records(name: str, table: FactTable, rules: FactRules) -> Iterator[tuple[int, FactRecord | RowRefused]]:
+    reader = _Reader(rules)
+    for number, row in table:
+        if isinstance(row, RowRefused):
+            yield number, row
+            continue
+        try:
+            # All versions of a row are judged before any of them counts.
+            yield from [(number, reader.record(fields)) for fields in _versions(name, number, row)]
+        except RowRefused as refused:
+            yield number, refused
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads records by one set of rules, and remembers what names mean."""
+
+    rules: FactRules
+    _codes: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    @property
+    def glossary(self) -> Glossary:
+        return self.rules.glossary if self.rules.glossary is not None else _EMPTY
+
+    def record(self, fields: FactFields) -> FactRecord:
+        """Raises RowRefused."""
+        metric = self._code("metric", fields.metric, self.glossary.metric_names)
+        entity = self._code("entity", fields.entity, self.glossary.entity_names)
+        period = self._period(fields.period, entity)
+        value = read_decimal(fields.value)
+        source_doc, locator = _needed("source_doc", fields.source_doc), _needed("locator", fields.locator)
+        return FactRecord(
+            metric=metric,
+            entity=entity,
+            period=period.canonical,
+            period_first=period.first,
+            period_last=period.last,
+            channel=self._code("channel", fields.channel.strip() or TOTAL, self.glossary.channel_names),
+            value=value,
+            unit=self._unit(metric, fields.unit),
+            source_doc=source_doc,
+            locator=locator,
+            dimensions=self._dimensions(fields.dimensions),
+            decimals=fields.decimals,
+            as_written=_short("as_written", fields.as_written),
+            valid_as_of=fields.valid_as_of,
+            filed_at=fields.filed_at,
+            review_status=fields.review_status,
+            author=_short("author", fields.author),
+            reason=_short("reason", fields.reason),
+            label=self.rules.default_label if fields.label is None else fields.label,
+            attributes=tuple(sorted(fields.attributes, key=lambda attribute: attribute.name)),
+            source=fields.source if fields.source != source_doc else "",
+        )
+
+    def _code(self, column: str, raw: str, names: NameIndex | None) -> str:
+        key = (column, raw)
+        if key not in self._codes:
+            self._codes[key] = _resolve(column, _needed(column, raw), names)
+        return self._codes[key]
+
+    def _period(self, raw: str, entity: str) -> Period:
+        text = _needed("period", raw)
+        fiscal = self.glossary.fiscal_calendar(entity)
+        try:
+            first, second = (
+                parse_period(
+                    text, reference=day, fiscal_year_start=fiscal.start, fiscal_year_named_by=fiscal.named_by
+                )
+                for day in reference_days()
+            )
+        except PeriodError as error:
+            raise refuse(ErrorReason.FACT_PERIOD_MALFORMED, "period", text, f"{error}.") from None
+        if first != second:
+            why = f"{text[:200]!r} counts from the day of asking."
+            raise refuse(ErrorReason.FACT_PERIOD_MALFORMED, "period", text, why)
+        return first
+
+    def _unit(self, metric: str, raw: str) -> str:
+        unit = _short("unit", raw)
+        term = self.glossary.metrics.get(metric)
+        if term is None or not term.unit:
+            return unit
+        if unit and unit.casefold() != term.unit.casefold():
+            why = f"{metric} is measured in {term.unit}, and nothing is converted."
+            raise refuse(ErrorReason.FACT_UNIT_MISMATCH, "unit", unit, why)
+        return unit or term.unit
+
+    def _dimensions(self, given: tuple[Dimension, ...]) -> tuple[Dimension, ...]:
+        found: dict[str, str] = {}
+        for dimension in given:
+            name = _resolve("dimensions", _needed("dimensions", dimension.name), None)
+            if name in found:
+                raise refuse(ErrorReason.CONTRADICTION, "dimensions", name, f"Axis {name!r} is given twice.")
+            names = self.glossary.member_names.get(name)
+            found[name] = self._code(f"dimensions.{name}", dimension.member, names)
+        return tuple(Dimension(name, member) for name, member in sorted(found.items()))
+
+
+def _resolve(column: str, raw: str, names: NameIndex | None) -> str:
+    """The code that a name means, or the name itself where it means none. A note in brackets at its end counts here."""
+    resolution = resolve_name(raw, (names,) if names is not None else (), drop_note=False, suggest=False)
+    if isinstance(resolution, Resolved):
+        return resolution.code
+    if isinstance(resolution, Ambiguous):
+        why = f"{raw[:200]!r} means any of {', '.join(resolution.candidates)}; give one of these codes."
+        raise refuse(ErrorReason.UNKNOWN_NAME, column, raw, why)
+    return check_code(column, unicodedata.normalize("NFKC", raw).strip())
+
+
+def _needed(column: str, raw: str) -> str:
+    text = raw.strip()
+    if not text:
+        raise refuse(ErrorReason.FACT_FIELD_MISSING, column, raw, f"{column} is missing.")
+    return _short(column, text)
+
+
+def _short(column: str, raw: str) -> str:
+    text = raw.strip()
+    if len(text) > _LONGEST_TEXT:
+        why = f"{column} has {len(text)} code points, at most {_LONGEST_TEXT}."
+        raise refuse(ErrorReason.VALUE_OUT_OF_RANGE, column, text, why)
+    return text
+
+
+def _versions(name: str, number: int, row: FactRow) -> list[FactFields]:
+    """The values that a row gives: one, or one for each of its versions in order of filing."""
+    own = row.fields(FactFields, source_doc=name, locator=f"row={number}")
+    stated = row.versions(own)
+    if not stated:
+        return [own]
+    if any(version.filed_at is None for version in stated):
+        raise refuse(ErrorReason.FACT_FIELD_MISSING, "versions", own.value, "A version does not say when it was filed.")
+    ordered = sorted(stated, key=lambda version: version.filed_at or datetime.min)
+    source = ordered[0].source_doc
+    if own.value and not any(_is_same(own, version) for version in ordered):
+        why = "The row's value is none of its versions."
+        raise refuse(ErrorReason.CONTRADICTION, "value", own.value, why)
+    return [version if version.source_doc == source else _with_source(version, source) for version in ordered]

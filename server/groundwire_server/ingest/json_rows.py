@@ -1,0 +1,56 @@
+"""Rows of a JSON lines file, each by itself: a bad one is refused, the others go on. Lines end at LF alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import NoReturn
+
+from groundwire_server.errors import ErrorReason, RowRefused
+
+__all__ = ["JsonRow", "read_json_rows"]
+
+JsonRow = dict[str, object]
+
+
+def read_json_rows(raw: bytes) -> Iterator[tuple[int, JsonRow | RowRefused]]:
+    """(line from 1, its object or why it is none) of each line with content. Numbers with a fraction are Decimals.
+
+    >>> [(row, type(content).__name__) for row, content in read_json_rows(b'{"a": 1.50}\\n\\n[2]\\n')]
+    [(1, 'dict'), (3, 'RowRefused')]
+    """
+    for number, line in enumerate(raw.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+        if line.strip():
+            yield number, _read(line)
+
+
+def _read(line: bytes) -> JsonRow | RowRefused:
+    try:
+        text = line.decode("utf-8")
+        content = json.loads(text, parse_float=Decimal, parse_constant=_no_number)
+    except UnicodeDecodeError:
+        return _refused("The line is no UTF-8.", ascii(line[:200]))
+    except (ValueError, RecursionError):
+        return _refused("The line is no JSON.", text)
+    if not isinstance(content, dict):
+        return _refused("The line is no JSON object.", text)
+    if not _has_utf8_form(content):
+        return _refused("The line holds half a character (a lone surrogate).", text)
+    return content
+
+
+def _has_utf8_form(content: JsonRow) -> bool:
+    try:
+        json.dumps(content, ensure_ascii=False, default=str).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def _refused(message: str, value: str) -> RowRefused:
+    return RowRefused(ErrorReason.VALUE_MALFORMED, message, column="", value=value)

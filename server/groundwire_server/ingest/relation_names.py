@@ -1,0 +1,96 @@
+"""How relations are called: `relations.toml` maps a name to the one that is stored, turned round where it says so."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Self
+
+from groundwire_server.errors import ErrorReason, InvalidRequest, Violation
+
+__all__ = ["DEFAULT_RELATION_NAMES", "RelationNames", "parse_relation_file_mapping"]
+
+_FIELD = "mapping_toml"
+
+
+@dataclass(frozen=True, slots=True)
+class RelationNames:
+    """Names that stand for another relation read backwards, e.g. "owned_by" for "parent_of"."""
+
+    inverse: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "inverse", MappingProxyType(dict(self.inverse)))
+
+    def resolve(self, relation: str) -> tuple[str, bool]:
+        """The stored name, and whether subject and object change places.
+
+        >>> DEFAULT_RELATION_NAMES.resolve("owned_by"), DEFAULT_RELATION_NAMES.resolve("derives")
+        (('parent_of', True), ('derives', False))
+        """
+        stored = self.inverse.get(relation)
+        return (relation, False) if stored is None else (stored, True)
+
+    def extended(self, other: RelationNames) -> RelationNames:
+        """These names with those of another mapping, which win."""
+        return RelationNames({**self.inverse, **other.inverse})
+
+    @classmethod
+    def from_toml(cls, text: str) -> Self:
+        """Read `relations.toml`: `owned_by = {inverse = "parent_of"}`, one line a name.
+
+        Raises:
+            InvalidRequest: it is no TOML, or an entry is of another form; every fault at once.
+        """
+        return cls(_inverses(_parse(text)))
+
+
+# Those of formats.md; a library's own relations.toml stands in their place.
+DEFAULT_RELATION_NAMES = RelationNames({"owned_by": "parent_of", "part_of": "parent_of", "subsidiary_of": "parent_of"})
+
+
+def parse_relation_file_mapping(text: str) -> tuple[dict[str, str], RelationNames]:
+    """The mapping that comes with a file of relations: names as in `relations.toml`, and a table [columns].
+
+    [columns] says in which key of a row a field stands, e.g. `subject = "child"`. Returns (columns, names).
+
+    Raises:
+        InvalidRequest: it is no TOML, or an entry is of another form; every fault at once.
+    """
+    table = _parse(text)
+    columns = table.pop("columns", {})
+    if not isinstance(columns, dict) or not all(isinstance(key, str) and key for key in columns.values()):
+        raise InvalidRequest.one(
+            f"{_FIELD}.columns", ErrorReason.VALUE_MALFORMED, 'is not of the form subject = "name of the key"'
+        )
+    return columns, RelationNames(_inverses(table))
+
+
+def _parse(text: str) -> dict[str, object]:
+    try:
+        return tomllib.loads(text.replace("\r\n", "\n"))
+    except (tomllib.TOMLDecodeError, RecursionError):
+        raise InvalidRequest.one(_FIELD, ErrorReason.VALUE_MALFORMED, "is no TOML") from None
+
+
+def _inverses(table: Mapping[str, object]) -> dict[str, str]:
+    inverses: dict[str, str] = {}
+    violations = []
+    for name, entry in table.items():
+        inverse = entry.get("inverse") if isinstance(entry, dict) and len(entry) == 1 else None
+        if isinstance(inverse, str) and inverse.strip():
+            inverses[name] = inverse.strip()
+        else:
+            violations.append(
+                Violation(f"{_FIELD}.{name}", ErrorReason.VALUE_MALFORMED, 'is not of the form {inverse = "parent_of"}')
+            )
+    for name, inverse in inverses.items():
+        if inverse in inverses:
+            violations.append(
+                Violation(f"{_FIELD}.{name}", ErrorReason.CONTRADICTION, f"{inverse} is itself mapped to another name")
+            )
+    if violations:
+        raise InvalidRequest(violations)
+    return inverses

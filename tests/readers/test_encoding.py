@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import codecs
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundwire_server.errors import DocumentRefused, ErrorReason
+from groundwire_server.readers import CHARSETS, decode_text
+from tests.support.hostile_text import hostile_text
+from tests.support.refusals import reason_of
+
+JAPANESE = "当社の売上高は前年度から増えた。海外での販売が好調だったためである。\r\n利益率はわずかに下がった。"
+SIMPLIFIED = "公司的收入比去年有所增长，这是因为我们在国外的销售情况良好。\n但是利润率下降了一点。"
+TRADITIONAL = "公司的收入比去年有所增長，這是因為我們在國外的銷售情況良好。\n但是利潤率下降了一點。"
+
+
+@pytest.mark.parametrize(
+    ("text", "codec"),
+    [
+        (JAPANESE, "cp932"),
+        (JAPANESE, "euc_jp"),
+        (SIMPLIFIED, "gb18030"),
+        (SIMPLIFIED, "gb2312"),
+        (TRADITIONAL, "big5"),
+        (TRADITIONAL, "cp950"),
+        (JAPANESE, "utf_8"),
+        (SIMPLIFIED, "utf_16"),
+    ],
+)
+def test_the_charset_of_a_plain_text_is_told(text: str, codec: str) -> None:
+    assert decode_text("a.txt", text.encode(codec)) == text
+
+
+@pytest.mark.parametrize(
+    ("mark", "codec"),
+    [
+        (codecs.BOM_UTF8, "utf_8"),
+        (codecs.BOM_UTF16_LE, "utf_16_le"),
+        (codecs.BOM_UTF16_BE, "utf_16_be"),
+        (codecs.BOM_UTF32_LE, "utf_32_le"),
+        (codecs.BOM_UTF32_BE, "utf_32_be"),
+    ],
+)
+def test_one_byte_order_mark_goes_and_no_more(mark: bytes, codec: str) -> None:
+    assert decode_text("a.txt", mark + "\ufeffa漢😀".encode(codec)) == "\ufeffa漢😀"
+
+
+@given(hostile_text())
+def test_utf8_stays_as_it_stands(text: str) -> None:
+    if "\x00" in text or sum(char < " " for char in text) > 3 or text.startswith("\ufeff"):
+        return
+    assert decode_text("a.txt", text.encode()) == text
+
+
+@pytest.mark.parametrize("charset", sorted(CHARSETS))
+def test_a_charset_that_is_given_is_used(charset: str) -> None:
+    text = "abc 123"
+    encoded = text.encode(CHARSETS[charset][0])
+    assert decode_text("a.txt", encoded, charset) == text
+    assert decode_text("a.txt", encoded, f" {charset.upper().replace('-', '_')} ") == text
+
+
+@pytest.mark.parametrize(("charset", "text"), [("iso-8859-1", "café"), ("windows-1252", "“Größe”"), ("koi8-r", "Да")])
+def test_a_western_text_needs_its_charset_said(charset: str, text: str) -> None:
+    raw = text.encode(CHARSETS[charset][0])
+    with pytest.raises(DocumentRefused) as refused:
+        decode_text("a.txt", raw)
+    assert refused.value.reason is ErrorReason.DOCUMENT_BROKEN
+    assert "charset" in str(refused.value)
+    assert decode_text("a.txt", raw, charset) == text
+
+
+def test_what_could_be_japanese_or_chinese_is_refused_and_not_guessed() -> None:
+    with pytest.raises(DocumentRefused, match="cannot be told for certain"):
+        decode_text("a.txt", "東京都".encode("cp932"))
+
+
+@pytest.mark.parametrize("charset", ["utf-7", "rot13", "zip", "base64", "klingon"])
+def test_an_unknown_charset_lists_the_known_ones(charset: str) -> None:
+    with pytest.raises(DocumentRefused, match=r"euc-jp.*utf-8") as refused:
+        decode_text("a.txt", b"abc", charset)
+    assert refused.value.details["field"] == "charset"
+
+
+def test_bytes_that_are_no_text_in_their_charset_say_where() -> None:
+    with pytest.raises(DocumentRefused, match=r"byte 3 of 4") as refused:
+        decode_text("a.txt", b"ab\xffc", "utf-8")
+    assert refused.value.reason is ErrorReason.DOCUMENT_BROKEN
+    with pytest.raises(DocumentRefused, match="byte order mark"):
+        decode_text("a.txt", codecs.BOM_UTF16_LE + b"a")
+
+
+@pytest.mark.parametrize(
+    ("raw", "kind"),
+    [
+        (b"%PDF-1.7\n\x00\x01", "PDF"),
+        (b"PK\x03\x04\x14\x00\x06\x00", "ZIP"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "PNG"),
+        (b"\xff\xd8\xff\xe0\x00\x10JFIF", "JPEG"),
+        (b"\x01\x02\x03\x04\x05\x06abc", "control"),
+        ("a".encode("utf-16-le"), "utf-16le"),
+    ],
+)
+def test_binary_content_is_unsupported(raw: bytes, kind: str) -> None:
+    with pytest.raises(DocumentRefused, match=kind) as refused:
+        decode_text("a.txt", raw)
+    assert refused.value.reason is ErrorReason.DOCUMENT_UNSUPPORTED
+
+
+def test_a_nul_is_no_text_whatever_the_charset() -> None:
+    with pytest.raises(DocumentRefused, match="NUL") as refused:
+        decode_text("a.txt", "a\x00b".encode("utf-16"))
+    assert refused.value.reason is ErrorReason.DOCUMENT_BROKEN
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_end_as_text_or_as_a_typed_refusal(raw: bytes) -> None:
+    reason = reason_of(lambda: decode_text("a.txt", raw))
+    assert reason in (None, ErrorReason.DOCUMENT_BROKEN, ErrorReason.DOCUMENT_UNSUPPORTED)
+    if reason is None:
+        text = decode_text("a.txt", raw)
+        assert "\x00" not in text
+        assert text.encode("utf-8")[:0] == b""
