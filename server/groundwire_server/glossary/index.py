@@ -116,11 +116,14 @@ def _pairs(key: str) -> Counter[str]:
     return Counter(bordered[place : place + 2] for place in range(len(bordered) - 1))
 
 
-def resolve_name(raw: str, indexes: Sequence[NameIndex], *, drop_note: bool = True) -> Resolution:
+def resolve_name(
+    raw: str, indexes: Sequence[NameIndex], *, drop_note: bool = True, suggest: bool = True
+) -> Resolution:
     """What a name means, by the first of these that says anything: a code as it is written; the name itself; a plural
     or word-order variant; then both again without a bracketed note at the end. Within each step the first index wins.
 
-    Nothing fuzzy is applied. A step that leads to several codes is `Ambiguous`.
+    Nothing fuzzy is applied. A step that leads to several codes is `Ambiguous`. `suggest`: whether an `Unknown` names
+    what is near, which takes longer than all the rest.
     """
     name = raw.strip()
     if not name:
@@ -134,7 +137,7 @@ def resolve_name(raw: str, indexes: Sequence[NameIndex], *, drop_note: bool = Tr
                 codes = lookup(index, attempt)
                 if codes:
                     return Resolved(codes[0]) if len(codes) == 1 else Ambiguous(codes)
-    return Unknown(_suggest(raw, indexes))
+    return Unknown(_suggest(raw, indexes) if suggest else ())
 
 
 def _suggest(raw: str, indexes: Sequence[NameIndex]) -> tuple[str, ...]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 
 from groundwire_server.errors import ErrorReason, RowRefused
-from groundwire_server.evidence import Attribute, Dimension, Label, Period, ReviewStatus
+from groundwire_server.evidence import Dimension, Label, Period, ReviewStatus
 from groundwire_server.glossary import (
     TOTAL,
     Ambiguous,
@@ -20,47 +20,18 @@ from groundwire_server.glossary import (
     parse_period,
     resolve_name,
 )
-from groundwire_server.ingest.fact_tables import FactRow, FactTable, read_csv_table, read_jsonl_table
-from groundwire_server.ingest.fact_values import (
-    check_code,
-    read_decimal,
-    reference_days,
-    refuse,
-)
+from groundwire_server.ingest.fact_mapping import FactMapping
+from groundwire_server.ingest.fact_rows import FactFields, fields_of_row
+from groundwire_server.ingest.fact_tables import FactTable, read_csv_table, read_jsonl_table
+from groundwire_server.ingest.fact_values import check_code, read_decimal, refuse
 from groundwire_server.store.rows import FactRecord, make_fact_id
 
 __all__ = ["FactFields", "FactRules", "read_fact", "read_fact_file"]
 
 _EMPTY = Glossary()
 _LONGEST_TEXT = 4096
-
-
-@dataclass(frozen=True, slots=True)
-class FactFields:
-    """A figure as it is sent: names, period and value undigested. Empty and None: not said.
-
-    source: who states it over all its versions; empty: source_doc (`FactRecord.source`).
-    """
-
-    metric: str
-    entity: str
-    period: str
-    channel: str = ""
-    dimensions: tuple[Dimension, ...] = ()
-    value: str = ""
-    unit: str = ""
-    decimals: int | None = None
-    source_doc: str = ""
-    locator: str = ""
-    as_written: str = ""
-    valid_as_of: datetime | None = None
-    filed_at: datetime | None = None
-    review_status: ReviewStatus = ReviewStatus.AUTO_APPROVED
-    author: str = ""
-    reason: str = ""
-    label: Label | None = None
-    attributes: tuple[Attribute, ...] = ()
-    source: str = ""
+# A period that is another one from another day counts from the day of asking, and is no name of a stored period.
+_ANY_DAYS = (date(2000, 1, 15), date(2013, 7, 20))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,21 +76,57 @@ def read_fact_file(
         DocumentRefused: the file as a whole cannot be read.
         InvalidRequest: the mapping does not hold.
     """
-    table = read_csv_table(name, raw, mapping_toml) if form == "csv" else read_jsonl_table(name, raw, mapping_toml)
-    yield from _refuse_contradictions(_records(name, table, rules))
+    mapping = FactMapping.from_toml(mapping_toml)
+    table = read_csv_table(name, raw, mapping) if form == "csv" else read_jsonl_table(raw, mapping)
+    place = "row" if form == "csv" else "line"
+    yield from _refuse_contradictions(list(_records(name, place, table, rules)))
 
 
-def _records(name: str, table: FactTable, rules: FactRules) -> Iterator[tuple[int, FactRecord | RowRefused]]:
+def _records(
+    name: str, place: str, table: FactTable, rules: FactRules
+) -> Iterator[tuple[int, FactRecord | RowRefused]]:
     reader = _Reader(rules)
     for number, row in table:
         if isinstance(row, RowRefused):
             yield number, row
             continue
         try:
-            # All versions of a row are judged before any of them counts.
-            yield from [(number, reader.record(fields)) for fields in _versions(name, number, row)]
+            # A row counts with all of its versions or not at all.
+            given = fields_of_row(row, name, f"{place}={number}")
+            yield from [(number, reader.record(fields)) for fields in given]
         except RowRefused as refused:
             yield number, refused
+
+
+def _refuse_contradictions(
+    rows: list[tuple[int, FactRecord | RowRefused]],
+) -> Iterator[tuple[int, FactRecord | RowRefused]]:
+    """Refuse every row of a key and source that has several values filed at one time: none of them can be picked.
+
+    A value that waits for review contradicts none that does not.
+    """
+    groups: dict[tuple[str, datetime | None, bool], list[tuple[int, FactRecord]]] = {}
+    for number, record in rows:
+        if isinstance(record, FactRecord):
+            pending = record.review_status is ReviewStatus.PENDING
+            groups.setdefault((make_fact_id(record), record.filed_at, pending), []).append((number, record))
+    refused: dict[int, RowRefused] = {}
+    for group in groups.values():
+        if len({Decimal(record.value) for _, record in group}) > 1:
+            numbers = sorted({number for number, _ in group})
+            listed = ", ".join(str(number) for number in numbers[:5]) + (" ..." if len(numbers) > 5 else "")
+            why = (
+                "One metric, entity, period, channel, unit and source has different values, and it is not said which"
+                f" was filed later: {'rows' if len(numbers) > 1 else 'row'} {listed}."
+            )
+            refused |= {number: refuse(ErrorReason.CONTRADICTION, "value", each.value, why) for number, each in group}
+    told: set[int] = set()
+    for number, record in rows:
+        if number not in refused:
+            yield number, record
+        elif number not in told:
+            told.add(number)
+            yield number, refused[number]
 
 
 @dataclass(slots=True)
@@ -153,7 +160,7 @@ class _Reader:
             locator=locator,
             dimensions=self._dimensions(fields.dimensions),
             decimals=fields.decimals,
-            as_written=_short("as_written", fields.as_written),
+            as_written=_short("as_written", fields.as_written) or _as_written(fields.value, value),
             valid_as_of=fields.valid_as_of,
             filed_at=fields.filed_at,
             review_status=fields.review_status,
@@ -175,10 +182,8 @@ class _Reader:
         fiscal = self.glossary.fiscal_calendar(entity)
         try:
             first, second = (
-                parse_period(
-                    text, reference=day, fiscal_year_start=fiscal.start, fiscal_year_named_by=fiscal.named_by
-                )
-                for day in reference_days()
+                parse_period(text, reference=day, fiscal_year_start=fiscal.start, fiscal_year_named_by=fiscal.named_by)
+                for day in _ANY_DAYS
             )
         except PeriodError as error:
             raise refuse(ErrorReason.FACT_PERIOD_MALFORMED, "period", text, f"{error}.") from None
@@ -219,6 +224,11 @@ def _resolve(column: str, raw: str, names: NameIndex | None) -> str:
     return check_code(column, unicodedata.normalize("NFKC", raw).strip())
 
 
+def _as_written(raw: str, value: str) -> str:
+    """What stood there, where the stored form is another."""
+    return "" if raw.strip() == value else _short("value", raw)
+
+
 def _needed(column: str, raw: str) -> str:
     text = raw.strip()
     if not text:
@@ -232,19 +242,3 @@ def _short(column: str, raw: str) -> str:
         why = f"{column} has {len(text)} code points, at most {_LONGEST_TEXT}."
         raise refuse(ErrorReason.VALUE_OUT_OF_RANGE, column, text, why)
     return text
-
-
-def _versions(name: str, number: int, row: FactRow) -> list[FactFields]:
-    """The values that a row gives: one, or one for each of its versions in order of filing."""
-    own = row.fields(FactFields, source_doc=name, locator=f"row={number}")
-    stated = row.versions(own)
-    if not stated:
-        return [own]
-    if any(version.filed_at is None for version in stated):
-        raise refuse(ErrorReason.FACT_FIELD_MISSING, "versions", own.value, "A version does not say when it was filed.")
-    ordered = sorted(stated, key=lambda version: version.filed_at or datetime.min)
-    source = ordered[0].source_doc
-    if own.value and not any(_is_same(own, version) for version in ordered):
-        why = "The row's value is none of its versions."
-        raise refuse(ErrorReason.CONTRADICTION, "value", own.value, why)
-    return [version if version.source_doc == source else _with_source(version, source) for version in ordered]

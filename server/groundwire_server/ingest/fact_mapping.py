@@ -1,0 +1,100 @@
+"""Where the fields of a figure stand in a file: a column mapping in TOML."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Self
+
+from groundwire_server.errors import ErrorReason, InvalidRequest, Violation
+
+__all__ = ["FACT_FIELDS", "FactMapping"]
+
+FACT_FIELDS = (
+    "metric",
+    "entity",
+    "period",
+    "channel",
+    "value",
+    "unit",
+    "decimals",
+    "source_doc",
+    "locator",
+    "as_written",
+    "valid_as_of",
+    "filed",
+    "review_status",
+    "author",
+    "reason",
+    "label",
+    "dimensions",
+    "attributes",
+    "versions",
+)
+_ALIASES = {"filed_at": "filed"}
+_FIELD = "mapping_toml"
+_TABLES = ("columns", "constants", "dimensions")
+
+
+@dataclass(frozen=True, slots=True)
+class FactMapping:
+    """Fields by column. A column that is not mapped and has a field's own name is that field.
+
+    columns: field to column. constants: field to a text that holds for every row. dimensions: axis to column.
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    constants: Mapping[str, str] = field(default_factory=dict)
+    dimensions: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def from_toml(cls, text: str) -> Self:
+        """Read `[columns] metric = "Kennzahl"`, `[constants] unit = "USD"`, `[dimensions] segment = "Segment"`.
+
+        Raises:
+            InvalidRequest: it is no TOML, or an entry is of another form; every fault at once.
+        """
+        try:
+            document = tomllib.loads(text.replace("\r\n", "\n"))
+        except (tomllib.TOMLDecodeError, RecursionError):
+            raise InvalidRequest.one(_FIELD, ErrorReason.VALUE_MALFORMED, "is no TOML") from None
+        violations: list[Violation] = []
+        tables = {
+            name: _texts(name, document.pop(name, {}), violations) for name in ("columns", "constants", "dimensions")
+        }
+        for name in document:
+            why = "no such table; known: columns, constants, dimensions"
+            violations.append(Violation(f"{_FIELD}.{name}", ErrorReason.UNKNOWN_NAME, why))
+        for table in ("columns", "constants"):
+            for name in tables[table]:
+                if name not in FACT_FIELDS:
+                    why = f"no such field; known: {', '.join(FACT_FIELDS)}"
+                    violations.append(Violation(f"{_FIELD}.{table}.{name}", ErrorReason.UNKNOWN_NAME, why))
+        if violations:
+            raise InvalidRequest(violations)
+        return cls(**tables)
+
+    def apply(self, row: Mapping[str, object]) -> dict[str, object]:
+        """A row by field: fields under their names, axes as "dimensions.NAME", everything else under its own name."""
+        taken = {column: field_name for field_name, column in self.columns.items()}
+        axes = {column: f"dimensions.{axis}" for axis, column in self.dimensions.items()}
+        shown: dict[str, object] = dict(self.constants)
+        for column, value in row.items():
+            name = taken.get(column) or axes.get(column) or self._own_name(column)
+            if name is not None and not (name in self.constants and value is None):
+                shown[name] = value
+        return shown
+
+    def _own_name(self, column: str) -> str | None:
+        """What an unmapped column is called; None where its field stands in another column."""
+        name = _ALIASES.get(column, column)
+        return None if name in self.columns else name
+
+
+def _texts(name: str, table: object, violations: list[Violation]) -> dict[str, str]:
+    if isinstance(table, dict) and all(isinstance(value, str) and value for value in table.values()):
+        return {_ALIASES.get(key, key): value for key, value in table.items()}
+    why = f'is not of the form [{name}] and lines of name = "text"'
+    violations.append(Violation(f"{_FIELD}.{name}", ErrorReason.VALUE_MALFORMED, why))
+    return {}

@@ -1,0 +1,137 @@
+"""Single values of a row of figures: decimals, days, statuses, codes, attributes. Missing is never zero."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
+
+from groundwire_server.errors import ErrorReason, RowRefused
+from groundwire_server.evidence import Attribute, ReviewStatus, Value
+
+__all__ = [
+    "check_code",
+    "read_attribute",
+    "read_decimal",
+    "read_decimals",
+    "read_instant",
+    "read_status",
+    "refuse",
+]
+
+_DECIMAL = re.compile(r"([+-]?)0*([0-9]+)(\.[0-9]+)?(?:[eE]([+-]?[0-9]{1,3}))?")
+_MISSING = frozenset(
+    {"", "-", "–", "—", "nil", "n.a.", "n/a", "na", "なし", "無し", "无", "無", "#n/a", "null", "none"}
+)
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_NO_NAME = re.compile(r"[^a-z0-9]+")
+_LONGEST_CODE = 512
+_LONGEST_DECIMAL = 1000
+
+
+def refuse(reason: ErrorReason, column: str, value: str, why: str) -> RowRefused:
+    """The error for one wrong field."""
+    return RowRefused(reason, why, column=column, value=value)
+
+
+def read_decimal(raw: str) -> str:
+    """Plain decimal text with every digit of what was given; an exponent is written out, exactly.
+
+    >>> read_decimal("−012.50"), read_decimal("1.20e3")
+    ('-12.50', '1200')
+
+    Raises:
+        RowRefused: FACT_VALUE_MISSING for what stands for no value, FACT_VALUE_MALFORMED for what is no decimal.
+    """
+    text = unicodedata.normalize("NFKC", raw).strip().replace("\u2212", "-")
+    if text.casefold() in _MISSING:
+        why = "There is no value, and missing is not zero."
+        raise refuse(ErrorReason.FACT_VALUE_MISSING, "value", raw, why)
+    match = _DECIMAL.fullmatch(text)
+    if match is None or len(text) > _LONGEST_DECIMAL:
+        why = "The value is no decimal number like -312.50, without separators."
+        raise refuse(ErrorReason.FACT_VALUE_MALFORMED, "value", raw, why)
+    sign, whole, fraction, exponent = match.groups()
+    plain = f"{whole}{fraction or ''}"
+    if exponent is not None:
+        plain = format(Decimal(f"{plain}E{exponent}"), "f")
+    return f"-{plain}" if sign == "-" and plain.strip("0.") else plain
+
+
+def read_decimals(raw: object) -> int | None:
+    """Decimal places that a source vouches for; None where it does not say, or INF says that every digit stands.
+
+    Raises:
+        RowRefused: it is no whole number from -1000 to 1000.
+    """
+    text = str(raw).strip() if raw is not None else ""
+    if text.upper() in ("", "INF"):
+        return None
+    if isinstance(raw, bool) or not re.fullmatch(r"[+-]?[0-9]{1,4}", text) or abs(int(text)) > 1000:
+        why = "decimals is no whole number like -6."
+        raise refuse(ErrorReason.VALUE_MALFORMED, "decimals", text, why)
+    return int(text)
+
+
+def read_instant(column: str, raw: object) -> datetime | None:
+    """A day (its first moment in UTC) or a time; None where nothing is given. Raises RowRefused for anything else.
+
+    >>> read_instant("filed", "2022-02-02").isoformat()
+    '2022-02-02T00:00:00+00:00'
+    """
+    text = raw.strip() if isinstance(raw, str) else raw
+    if text is None or text == "":
+        return None
+    if isinstance(text, str):
+        try:
+            if len(text) == 10:
+                return datetime.combine(date.fromisoformat(text), time(), UTC)
+            moment = datetime.fromisoformat(text)
+        except ValueError:
+            pass
+        else:
+            return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    why = f"{column} is no day or time like 2022-02-02 or 2022-02-02T09:30:00Z."
+    raise refuse(ErrorReason.VALUE_MALFORMED, column, str(raw), why)
+
+
+def read_status(raw: str) -> ReviewStatus:
+    """Where a figure stands in review; nothing said is AUTO_APPROVED. Raises RowRefused for another word."""
+    name = unicodedata.normalize("NFKC", raw).strip().upper().removeprefix("REVIEW_STATUS_") or "AUTO_APPROVED"
+    try:
+        return ReviewStatus[name]
+    except KeyError:
+        known = ", ".join(status.name for status in ReviewStatus)
+        why = f"review_status is none of {known}."
+        raise refuse(ErrorReason.UNKNOWN_NAME, "review_status", raw, why) from None
+
+
+def check_code(column: str, code: str) -> str:
+    """A code as it is. Raises RowRefused where it is longer than 512 bytes or holds control characters."""
+    if _CONTROL.search(code) or len(code.encode("utf-8", "surrogatepass")) > _LONGEST_CODE:
+        why = f"{column} is no code: 1 to {_LONGEST_CODE} bytes without control characters."
+        raise refuse(ErrorReason.VALUE_MALFORMED, column, code, why)
+    return code
+
+
+def read_attribute(column: str, raw: object) -> Attribute:
+    """A field beside those of a figure, as an attribute: its name in a-z, 0-9 and underscore, its value by its type.
+
+    Raises:
+        RowRefused: the name has none of these characters, or the value is a structure.
+    """
+    name = _NO_NAME.sub("_", unicodedata.normalize("NFKC", column).casefold()).strip("_")[:64]
+    if not name:
+        why = f"{column[:64]!r} gives no name of an attribute: 1 to 64 of a-z, 0-9, underscore."
+        raise refuse(ErrorReason.VALUE_MALFORMED, column[:64], str(raw), why)
+    return Attribute(name, _attribute_value(column, raw))
+
+
+def _attribute_value(column: str, raw: object) -> Value:
+    if isinstance(raw, str | bool | int | Decimal):
+        return raw
+    if isinstance(raw, list) and all(isinstance(each, str) for each in raw):
+        return tuple(dict.fromkeys(raw))
+    why = f"{column[:64]} is no text, number, truth value or list of texts."
+    raise refuse(ErrorReason.VALUE_MALFORMED, column[:64], str(raw), why)
