@@ -18,9 +18,8 @@ def _packages() -> list[str]:
     names = []
     for root in (groundwire, groundwire_server):
         names.append(root.__name__)
-        for module in pkgutil.walk_packages(root.__path__, f"{root.__name__}."):
-            if module.ispkg and module.name != GENERATED:
-                names.append(module.name)
+        below = pkgutil.walk_packages(root.__path__, f"{root.__name__}.")
+        names += [module.name for module in below if module.ispkg and module.name != GENERATED]
     return names
 
 

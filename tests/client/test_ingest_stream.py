@@ -47,9 +47,8 @@ def test_a_broken_connection_is_taken_up_where_all_is_durable() -> None:
         stream = client.ingest_documents(_uploads(5), library="lib", ingest_id="my-id")
         events = list(stream)
         report = stream.collect()
-    assert {doc: len(content) for doc, content in server.stored.documents.items()} == {
-        f"d{n}": 400_000 for n in range(5)
-    }
+    sizes = {doc_id: len(content) for doc_id, content in server.stored.documents.items()}
+    assert sizes == {f"d{place}": 400_000 for place in range(5)}
     assert server.stored.stored_twice == []
     assert sorted(outcome.doc_id for outcome in report.outcomes) == [f"d{n}" for n in range(5)]
     assert report.summary.stored == 5

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from concurrent import futures
 from typing import Any
 
 import grpc
@@ -128,7 +129,7 @@ def test_the_request_says_what_the_caller_said() -> None:
 
 
 def test_unknown_options_are_refused_with_those_there_are() -> None:
-    with Client("127.0.0.1:1") as client, pytest.raises(TypeError, match="unknown option libary; valid: .*libraries"):
+    with Client("127.0.0.1:1") as client, pytest.raises(TypeError, match=r"unknown option libary; valid: .*libraries"):
         client.retrieve("why", libary=["a"])  # type: ignore[call-arg]
 
 
@@ -285,8 +286,6 @@ def test_health_speaks_the_standard_service() -> None:
         return Int32Value(value=1 if request.value == "" else 2)
 
     handler = grpc.unary_unary_rpc_method_handler(check, StringValue.FromString, Int32Value.SerializeToString)
-    from concurrent import futures
-
     server = grpc.server(futures.ThreadPoolExecutor(1))
     server.add_generic_rpc_handlers([grpc.method_handlers_generic_handler("grpc.health.v1.Health", {"Check": handler})])
     port = server.add_insecure_port("127.0.0.1:0")

@@ -128,10 +128,11 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class TermRef:
-    """Names a term."""
+    """Names a term; `dimension` is the axis of a DIMENSION_MEMBER, empty for the other kinds."""
 
     kind: TermKind
     code: str
+    dimension: str = ""
 
 
 @dataclass(frozen=True, slots=True)
