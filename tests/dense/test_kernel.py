@@ -17,7 +17,8 @@ FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False, min_value=-(
 
 
 def _bits(values: NDArray[np.float64]) -> list[int]:
-    return values.view(np.uint64).tolist()
+    bits: list[int] = values.view(np.uint64).tolist()
+    return bits
 
 
 @given(st.data())

@@ -234,7 +234,7 @@ def test_what_put_refuses(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="length one"):
         folder.put([0], np.full((1, DIM), np.nan, np.float32))
     with pytest.raises(ValueError, match="float32"):
-        folder.put([0], matrix[:1].astype(np.float64))  # type: ignore[arg-type]
+        folder.put([0], matrix[:1].astype(np.float64))
     with pytest.raises(ValueError, match="rows"):
         folder.extend(4)
     folder.put([], matrix[:0])

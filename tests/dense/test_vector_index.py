@@ -170,7 +170,8 @@ def test_an_index_is_immutable(big: VectorIndex) -> None:
 
 
 @pytest.mark.parametrize(
-    "query", [np.zeros(DIM - 1, np.float32), np.zeros(DIM), np.full(DIM, np.nan, np.float32), np.full(DIM, np.inf, "f4")]
+    "query",
+    [np.zeros(DIM - 1, np.float32), np.zeros(DIM), np.full(DIM, np.nan, np.float32), np.full(DIM, np.inf, "f4")],
 )
 def test_a_query_that_is_none(big: VectorIndex, query: NDArray[Any]) -> None:
     with pytest.raises(ValueError, match="finite float32"):

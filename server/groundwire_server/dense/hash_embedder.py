@@ -13,7 +13,7 @@ from groundwire_server.dense.kernel import unit_vector
 __all__ = ["HashEmbedder"]
 
 # Runs of letters and digits below the CJK blocks, and every other letter by itself.
-_PIECE = re.compile(r"[^\W_⺀-\U0003ffff]+|[⺀-\U0003ffff]")
+_PIECE = re.compile(r"[^\W_⺀-\U0003ffff]+|(?=\w)[⺀-\U0003ffff]")
 
 
 class HashEmbedder:

