@@ -1,0 +1,70 @@
+"""The narrative channel: from a question to passages that carry their citation."""
+
+from groundwire_server.narrative.fusion import (
+    COSINE_SCALE,
+    FUSIONS,
+    RRF_K,
+    Fusion,
+    Legs,
+    LinearFusion,
+    RrfFusion,
+    make_fusion,
+    rrf_fuse,
+)
+from groundwire_server.narrative.libraries import (
+    LIBRARY_ROUTERS,
+    KeywordLibraryRouter,
+    LibraryRouter,
+    Unreachable,
+    choose_libraries,
+    make_library_router,
+)
+from groundwire_server.narrative.outside import GATE_STEP, refuse_outside_names
+from groundwire_server.narrative.parts import RetrievalParts
+from groundwire_server.narrative.request import (
+    DEFAULT_TOP_K,
+    RetrievalLimits,
+    RetrievalMode,
+    RetrievalTuning,
+    RetrieveRequest,
+    check_question,
+    check_request,
+    check_top_k,
+    check_tuning,
+)
+from groundwire_server.narrative.retrieve import GLOSSARY_VARIANTS, retrieve
+from groundwire_server.narrative.rewrite import MAX_VARIANTS, glossary_variants
+
+__all__ = [
+    "COSINE_SCALE",
+    "DEFAULT_TOP_K",
+    "FUSIONS",
+    "GATE_STEP",
+    "GLOSSARY_VARIANTS",
+    "LIBRARY_ROUTERS",
+    "MAX_VARIANTS",
+    "RRF_K",
+    "Fusion",
+    "KeywordLibraryRouter",
+    "Legs",
+    "LibraryRouter",
+    "LinearFusion",
+    "RetrievalLimits",
+    "RetrievalMode",
+    "RetrievalParts",
+    "RetrievalTuning",
+    "RetrieveRequest",
+    "RrfFusion",
+    "Unreachable",
+    "check_question",
+    "check_request",
+    "check_top_k",
+    "check_tuning",
+    "choose_libraries",
+    "glossary_variants",
+    "make_fusion",
+    "make_library_router",
+    "refuse_outside_names",
+    "retrieve",
+    "rrf_fuse",
+]

@@ -1,0 +1,57 @@
+"""The stage that makes one list of hits from those of the legs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_server.narrative.fusion import Fusion, Legs, RrfFusion
+from groundwire_server.narrative.state import Hit, RankedList, Search
+
+__all__ = ["fuse", "fusion_for"]
+
+_NOTHING = np.zeros(0, dtype=np.int64)
+
+
+def fusion_for(chosen: Fusion, legs: int) -> Fusion:
+    """The fusion that runs: with a single leg there is nothing to weigh, and reciprocal ranks keep its order."""
+    return chosen if legs > 1 else RrfFusion()
+
+
+def fuse(search: Search, fusion: Fusion) -> Search:
+    """Score every row that stands in a list; order by (-score, doc_id, revision, seq)."""
+    lists = [leg for leg in (search.lexical, search.dense) if leg is not None]
+    rows = np.unique(np.concatenate([_NOTHING, *(np.array(leg.order, dtype=np.int64) for leg in lists)]))
+    legs = Legs(
+        rows,
+        bm25=_scores(search.lexical, rows),
+        cosine=_scores(search.dense, rows),
+        bm25_rank=_ranks(search.lexical, rows),
+        vector_rank=_ranks(search.dense, rows),
+    )
+    fused = fusion.fuse(legs)
+    order = sorted(range(len(rows)), key=lambda place: (-fused[place], search.snapshot.tie_key(int(rows[place]))))
+    hits = tuple(_hit(legs, place, float(fused[place]), search) for place in order)
+    return replace(search, hits=hits)
+
+
+def _scores(leg: RankedList | None, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    return np.full(len(rows), np.nan) if leg is None else leg.scores_of(rows)
+
+
+def _ranks(leg: RankedList | None, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.zeros(len(rows), dtype=np.int64) if leg is None else leg.ranks_of(rows)
+
+
+def _hit(legs: Legs, place: int, fused: float, search: Search) -> Hit:
+    cosine = float(legs.cosine[place])
+    return Hit(
+        row=int(legs.rows[place]),
+        fused=fused,
+        bm25=float(legs.bm25[place]) if search.lexical is not None else None,
+        cosine=None if np.isnan(cosine) else cosine,
+        bm25_rank=int(legs.bm25_rank[place]) or None,
+        vector_rank=int(legs.vector_rank[place]) or None,
+    )

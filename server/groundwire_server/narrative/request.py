@@ -1,0 +1,134 @@
+"""What a retrieval is asked for, and what is wrong with it (narrative.proto)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+from groundwire_server.errors import ErrorReason, Violation
+from groundwire_server.narrative.fusion import FUSIONS
+from groundwire_server.narrative.libraries import LIBRARY_ROUTERS
+
+__all__ = [
+    "DEFAULT_TOP_K",
+    "RetrievalLimits",
+    "RetrievalMode",
+    "RetrievalTuning",
+    "RetrieveRequest",
+    "check_question",
+    "check_request",
+    "check_top_k",
+    "check_tuning",
+]
+
+DEFAULT_TOP_K = 10
+
+
+class RetrievalMode(IntEnum):
+    """Which legs to search; numbers are those of `groundwire.v1.RetrievalMode`."""
+
+    AUTO = 1
+    HYBRID = 2
+    VECTOR = 3
+    LEXICAL = 4
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalTuning:
+    """Stages by name. Empty or None: the default; "none" or False: off."""
+
+    preset: str = ""
+    reranker: str = ""
+    rerank_depth: int = 0
+    postprocessors: tuple[str, ...] = ()
+    query_transform: str = ""
+    glossary_variants: bool | None = None
+    filter_extractor: str = ""
+    library_router: str = ""
+    fusion: str = ""
+    corrective: bool | None = None
+    tree: bool | None = None
+    graph: bool | None = None
+    decomposition: str = ""
+    adaptive: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RetrieveRequest:
+    """A query. `top_k` 0: the default (10)."""
+
+    query: str
+    top_k: int = 0
+    mode: RetrievalMode = RetrievalMode.AUTO
+    tuning: RetrievalTuning = field(default_factory=RetrievalTuning)
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalLimits:
+    """What one retrieval may ask for. A value over a limit is refused, never cut in silence."""
+
+    max_top_k: int = 200
+    max_query_chars: int = 8192
+
+
+def check_request(request: RetrieveRequest, limits: RetrievalLimits) -> list[Violation]:
+    """Everything that is wrong with a request at once; the filter aside, which needs a library's attributes."""
+    return [
+        *check_question("query", request.query, limits),
+        *check_top_k(request.top_k, limits),
+        *check_tuning(request.tuning),
+    ]
+
+
+def check_question(name: str, text: str, limits: RetrievalLimits) -> list[Violation]:
+    """A question has 1 to `max_query_chars` code points and is not blank."""
+    if not text.strip():
+        return [Violation(name, ErrorReason.VALUE_REQUIRED, "must not be blank")]
+    if len(text) > limits.max_query_chars:
+        words = f"{len(text)} code points, at most {limits.max_query_chars}"
+        return [Violation(name, ErrorReason.VALUE_OUT_OF_RANGE, words)]
+    return []
+
+
+def check_top_k(top_k: int, limits: RetrievalLimits) -> list[Violation]:
+    """top_k is 0 to `max_top_k`."""
+    if 0 <= top_k <= limits.max_top_k:
+        return []
+    return [Violation("top_k", ErrorReason.VALUE_OUT_OF_RANGE, f"{top_k} is not in 0..{limits.max_top_k}")]
+
+
+# Stages that are not built have one name, "none": a switch that would do nothing is refused, not swallowed.
+_ONLY_NONE = ("none",)
+
+
+def check_tuning(tuning: RetrievalTuning) -> list[Violation]:
+    """Names that no stage here has, and switches of stages that are not here."""
+    named = [
+        ("preset", tuning.preset, _ONLY_NONE),
+        ("reranker", tuning.reranker, _ONLY_NONE),
+        *((f"postprocessors[{place}]", name, _ONLY_NONE) for place, name in enumerate(tuning.postprocessors)),
+        ("query_transform", tuning.query_transform, _ONLY_NONE),
+        ("filter_extractor", tuning.filter_extractor, _ONLY_NONE),
+        ("library_router", tuning.library_router, ("none", *LIBRARY_ROUTERS)),
+        ("fusion", tuning.fusion, FUSIONS),
+        ("decomposition", tuning.decomposition, _ONLY_NONE),
+    ]
+    found = [
+        Violation(f"tuning.{field_name}", ErrorReason.UNKNOWN_NAME, f"{name!r} is none of {', '.join(choices)}")
+        for field_name, name, choices in named
+        if name and name not in choices
+    ]
+    switches = [
+        ("corrective", tuning.corrective),
+        ("tree", tuning.tree),
+        ("graph", tuning.graph),
+        ("adaptive", tuning.adaptive),
+    ]
+    found += [
+        Violation(f"tuning.{field_name}", ErrorReason.UNKNOWN_NAME, "is not available on this server; leave it unset")
+        for field_name, switch in switches
+        if switch
+    ]
+    if tuning.rerank_depth:
+        found.append(Violation("tuning.rerank_depth", ErrorReason.CONTRADICTION, "there is no reranker to give it to"))
+    return found

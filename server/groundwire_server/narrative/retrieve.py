@@ -1,0 +1,160 @@
+"""NarrativeRetrieve: passages for a question, each with its citation (semantics 2 to 4, 7; seed, "retrieval").
+
+All that is found is found before the first frame leaves, so that the plan in the header is what ran, and a degradation
+that the call forbids is an error and not half a stream.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from groundwire_server.errors import GroundwireError, InvalidRequest, Violation
+from groundwire_server.evidence import (
+    Call,
+    EndReason,
+    ExplainLevel,
+    Header,
+    LibrarySnapshot,
+    PlanStep,
+    Snippets,
+    StageTiming,
+    Summary,
+)
+from groundwire_server.narrative.exit import make_snippets
+from groundwire_server.narrative.libraries import (
+    Chosen,
+    LibraryRouter,
+    Unreachable,
+    choose_libraries,
+    make_library_router,
+)
+from groundwire_server.narrative.outside import GATE_STEP, refuse_outside_names
+from groundwire_server.narrative.parts import RetrievalParts
+from groundwire_server.narrative.reach import Reach
+from groundwire_server.narrative.request import DEFAULT_TOP_K, RetrieveRequest, check_request
+from groundwire_server.narrative.restrict import check_filters
+from groundwire_server.narrative.search import Order, Outcome, search_libraries
+from groundwire_server.text import tokenize
+
+if TYPE_CHECKING:
+    from groundwire_server.library import Snapshot
+
+__all__ = ["GLOSSARY_VARIANTS", "retrieve"]
+
+GLOSSARY_VARIANTS = True
+"""Whether the glossary's variants are searched where the call does not say."""
+
+
+def retrieve(
+    request: RetrieveRequest,
+    call: Call,
+    snapshots: Sequence[Snapshot],
+    parts: RetrievalParts | None = None,
+    unreachable: Sequence[Unreachable] = (),
+) -> Iterator[Header | Snippets | Summary]:
+    """Search and stream: the header, the snippets in rank order, the summary.
+
+    Args:
+        snapshots: every library that the caller may read, each at one state.
+        unreachable: libraries that the caller may read and that could not be opened.
+
+    Raises:
+        InvalidRequest: the request or a filter is wrong; every violation at once.
+        UnknownResource: the call names a library that is not there.
+        FailedPrecondition: NO_EMBEDDER or INDEX_MISMATCH where the mode asks for vectors; DEGRADATION_FORBIDDEN.
+        Unavailable: no chosen library answers.
+        CallCancelled, DeadlineExceeded: the call is over.
+    """
+    parts = parts or RetrievalParts()
+    faults = check_request(request, parts.limits)
+    if faults:
+        raise InvalidRequest([*faults, *_filter_faults_too(request, call, snapshots, parts)])
+    refusal = refuse_outside_names(request.query, call, snapshots, parts.gate)
+    if refusal is not None:
+        yield Header((), (GATE_STEP,), call.reference_day)
+        yield Summary(EndReason.REFUSED, refusal=refusal)
+        return
+    chosen = _choose(request, call, snapshots, parts, unreachable)
+    reach = Reach(call, chosen.snapshots, chosen.unreachable)
+    faults = _filter_faults(call, reach)
+    if faults:
+        raise InvalidRequest(faults)
+    top_k = request.top_k or DEFAULT_TOP_K
+    variants = request.tuning.glossary_variants
+    outcome = search_libraries(
+        Order(
+            query=request.query,
+            top_k=top_k,
+            mode=request.mode,
+            fusion=request.tuning.fusion,
+            variants=GLOSSARY_VARIANTS if variants is None else variants,
+        ),
+        call,
+        reach,
+        parts,
+    )
+    call.cancel.check("exit")
+    started = time.perf_counter()
+    tokens = frozenset(token for variant in outcome.variants for token in tokenize(variant.text))
+    snippets = make_snippets(outcome.found, top_k, call.principal, tokens, reach)
+    elapsed = timedelta(seconds=time.perf_counter() - started)
+    states = tuple(LibrarySnapshot(state.library_id, state.snapshot_id(call.principal)) for state in reach.snapshots)
+    yield Header(
+        states,
+        _plan(chosen, outcome, parts),
+        call.reference_day,
+        filter_applied=call.options.filter,
+        hint_applied=outcome.hint,
+    )
+    if snippets:
+        yield Snippets(tuple(snippets))
+    yield Summary(
+        EndReason.TOP_K if len(outcome.found) > len(snippets) == top_k else EndReason.EXHAUSTED,
+        candidates=outcome.candidates,
+        degradations=(*chosen.degradations, *outcome.degradations, *reach.degradations),
+        timings=(*outcome.timings, StageTiming("exit", elapsed, len(outcome.found), len(snippets))),
+        variants=outcome.variants if call.options.explain >= ExplainLevel.PLAN else (),
+    )
+
+
+def _choose(
+    request: RetrieveRequest,
+    call: Call,
+    snapshots: Sequence[Snapshot],
+    parts: RetrievalParts,
+    unreachable: Sequence[Unreachable],
+) -> Chosen:
+    router: LibraryRouter | None = parts.library_router
+    if request.tuning.library_router:
+        named = request.tuning.library_router
+        router = None if named == "none" else make_library_router(named)
+    elif router is None:
+        router = make_library_router()
+    return choose_libraries(request.query, call, snapshots, unreachable, router)
+
+
+def _filter_faults(call: Call, reach: Reach) -> list[Violation]:
+    if call.options.filter is None and call.options.hint is None:
+        return []
+    schemas = reach.each(lambda snapshot: snapshot.attribute_schema(call.principal))
+    return check_filters(call, list(schemas.values()))
+
+
+def _filter_faults_too(
+    request: RetrieveRequest, call: Call, snapshots: Sequence[Snapshot], parts: RetrievalParts
+) -> list[Violation]:
+    """Faults of the filters beside those of the request, as far as libraries can be chosen for it."""
+    try:
+        chosen = _choose(request, call, snapshots, parts, ())
+        return _filter_faults(call, Reach(call, chosen.snapshots))
+    except (GroundwireError, KeyError):
+        return []
+
+
+def _plan(chosen: Chosen, outcome: Outcome, parts: RetrievalParts) -> tuple[PlanStep, ...]:
+    gate = (GATE_STEP,) if parts.gate else ()
+    router = (chosen.step,) if chosen.step is not None else ()
+    return (*gate, *router, *outcome.plan, PlanStep("exit", "snippets", "rows_once"))

@@ -1,0 +1,124 @@
+"""One library's search on its way through the stages."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_server.evidence import Call, PlanStep, QueryVariant, StageTiming
+
+if TYPE_CHECKING:
+    from groundwire_server.library import Snapshot
+
+__all__ = ["Hit", "RankedList", "Search", "Stage", "run_stages"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankedList:
+    """What one leg found.
+
+    Attributes:
+        order: rows, best first, cut at the leg's depth.
+        rows: int64[n], ascending: every row whose score is known, also below the depth.
+        scores: float64[n], of `rows`.
+        missing: score of a row that is not in `rows`: 0 for BM25, NaN for a cosine.
+    """
+
+    order: tuple[int, ...]
+    rows: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    missing: float
+
+    def scores_of(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """float64, the score of each of `rows`."""
+        if len(self.rows) == 0:
+            return np.full(len(rows), self.missing)
+        places = np.searchsorted(self.rows, rows)
+        places[places == len(self.rows)] = 0
+        known = self.rows[places] == rows
+        return np.where(known, self.scores[places], self.missing)
+
+    def ranks_of(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """int64, the place of each of `rows` in `order` from 1; 0 where it is not in it."""
+        place = {row: rank for rank, row in enumerate(self.order, start=1)}
+        return np.array([place.get(row, 0) for row in rows.tolist()], dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A chunk that was found. Scores and ranks are None where they do not apply."""
+
+    row: int
+    fused: float
+    bm25: float | None = None
+    cosine: float | None = None
+    bm25_rank: int | None = None
+    vector_rank: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Search:
+    """A query in one library. Each stage gives a new one with its own part filled in.
+
+    Attributes:
+        depth: where the lists of the legs are cut.
+        complete: whether the score of every row is wanted, because another leg's rows will be asked for too.
+        candidates: bool[rows], what the caller may read and the filter keeps.
+        variants: the query itself, then what a rewriter made of it.
+    """
+
+    snapshot: Snapshot
+    call: Call
+    depth: int
+    complete: bool
+    candidates: NDArray[np.bool_]
+    variants: tuple[QueryVariant, ...]
+    lexical: RankedList | None = None
+    dense: RankedList | None = None
+    hits: tuple[Hit, ...] = ()
+
+    @property
+    def query(self) -> str:
+        """The query as the caller wrote it."""
+        return self.variants[0].text
+
+    def candidate_count(self) -> int:
+        """How many candidates there are."""
+        return int(np.count_nonzero(self.candidates))
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A named step of the pipeline: how the plan shows it, and the callable that takes it.
+
+    items_in and items_out count candidates or hits before and after it.
+    """
+
+    step: PlanStep
+    run: Callable[[Search], Search]
+    items_in: Callable[[Search], int]
+    items_out: Callable[[Search], int]
+
+
+def run_stages(stages: Sequence[Stage], search: Search) -> tuple[Search, tuple[StageTiming, ...]]:
+    """Take the steps in order; the cancel token is asked before each.
+
+    Raises:
+        CallCancelled, DeadlineExceeded: the call is over.
+    """
+    timings: list[StageTiming] = []
+    for stage in stages:
+        search.call.cancel.check(stage.step.stage)
+        started = time.perf_counter()
+        entered = stage.items_in(search)
+        search = stage.run(search)
+        elapsed = timedelta(seconds=time.perf_counter() - started)
+        step = stage.step
+        timings.append(StageTiming(step.stage, elapsed, entered, stage.items_out(search), step.library_id))
+    return search, tuple(timings)

@@ -1,0 +1,76 @@
+"""Whether a library can be searched by meaning, and what to say where it cannot (semantics 2)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_server.errors import Cause, ErrorReason, FailedPrecondition, GroundwireError
+from groundwire_server.evidence import Call, CallCancelled, Degradation, DegradationKind
+from groundwire_server.narrative.request import RetrievalMode
+
+if TYPE_CHECKING:
+    from groundwire_server.dense import Embedder
+    from groundwire_server.library import Snapshot
+
+__all__ = ["embed_or_explain", "model_name", "partial_degradation", "vector_degradation", "vector_fault"]
+
+_log = logging.getLogger(__name__)
+
+COMPONENT = "embedder"
+
+
+def model_name(embedder: Embedder) -> str:
+    """A model as plans name it: NAME@SHA-256 of its file."""
+    return f"{embedder.name}@{embedder.version}"
+
+
+def vector_fault(snapshot: Snapshot, embedder: Embedder | None) -> Cause | None:
+    """Why a library cannot be searched by meaning; None when it can."""
+    library = ("library_id", snapshot.library_id)
+    if embedder is None:
+        return Cause(ErrorReason.NO_EMBEDDER, "There is no embedder.", (library,))
+    if snapshot.vectors is None:
+        return Cause(ErrorReason.NO_EMBEDDER, "The library keeps no vectors.", (library,))
+    if snapshot.vectors.version != embedder.version:
+        facts = (("configured", embedder.version), library, ("stored", snapshot.vectors.version))
+        return Cause(ErrorReason.INDEX_MISMATCH, "The vectors of the library are another model's.", facts)
+    return None
+
+
+def vector_degradation(call: Call, mode: RetrievalMode, library_id: str, cause: Cause) -> Degradation:
+    """VECTOR_OFF, where the mode lets words answer alone.
+
+    Raises:
+        FailedPrecondition: the mode asks for vectors, or the call forbids to go on without.
+    """
+    if mode is not RetrievalMode.AUTO:
+        raise FailedPrecondition(
+            cause.reason,
+            cause.message,
+            hint="`groundwire models prepare` fetches the default model; mode LEXICAL needs none.",
+            details={**dict(cause.details), "library_id": library_id, "mode": mode.name},
+        )
+    return call.accept(Degradation(DegradationKind.VECTOR_OFF, COMPONENT, library_id, cause))
+
+
+def partial_degradation(call: Call, library_id: str, coverage: float) -> Degradation:
+    """VECTOR_PARTIAL: some candidates have no vector yet. Raises FailedPrecondition when the call forbids it."""
+    return call.accept(Degradation(DegradationKind.VECTOR_PARTIAL, COMPONENT, library_id, coverage=coverage))
+
+
+def embed_or_explain(embed: Callable[[], NDArray[np.float32]]) -> NDArray[np.float32] | Cause:
+    """The vector of a query, or why there is none: a model may fail, and words still answer."""
+    try:
+        return embed()
+    except CallCancelled:
+        raise
+    except GroundwireError as error:
+        return error.cause()
+    except Exception as error:  # noqa: BLE001 - a runtime of models raises types of its own making
+        _log.warning("embedding a query failed: %s", type(error).__name__)
+        return Cause(ErrorReason.NO_EMBEDDER, "The embedder failed.")
