@@ -25,7 +25,7 @@ from groundwire_server.lexical.manifest import FORMAT, Manifest, SegmentEntry, r
 from groundwire_server.lexical.merge import merge_segments
 from groundwire_server.lexical.segment import MAX_ROWS, Segment
 from groundwire_server.lexical.segment_file import DamagedFile, map_segment, read_segment, write_segment
-from groundwire_server.lexical.tiers import merge_start
+from groundwire_server.lexical.tiers import is_full, merge_start
 from groundwire_server.text import TOKENIZER_ID
 
 __all__ = ["LexicalDirectory", "LoadReport", "RebuildReason", "Rebuilt", "Texts"]
@@ -221,7 +221,7 @@ class LexicalDirectory:
         """Add rows, merge what is due, save. Full segments are saved as they come: a killed catch-up keeps them."""
         for piece in _built(texts):
             self._pieces.append(piece)
-            if piece.segment.size > MAX_ROWS // 2:
+            if is_full(piece.segment.size):
                 self._save()
         start = merge_start([piece.segment.size for piece in self._pieces])
         if start < len(self._pieces):

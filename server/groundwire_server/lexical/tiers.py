@@ -6,22 +6,22 @@ from collections.abc import Sequence
 
 from groundwire_server.lexical.segment import MAX_ROWS
 
-__all__ = ["FAN_IN", "merge_start", "tier"]
+__all__ = ["FAN_IN", "is_full", "merge_start"]
 
 FAN_IN = 4
 _LAST_TIER = (MAX_ROWS.bit_length() - 1) // 2 - 1
 
 
-def tier(rows: int) -> int:
-    """Segments of one tier differ in size by less than a factor of four."""
-    return (rows.bit_length() - 1) // 2
+def is_full(rows: int) -> bool:
+    """Whether a segment is large enough to be left alone from now on."""
+    return 2 * rows >= MAX_ROWS
 
 
 def merge_start(sizes: Sequence[int]) -> int:
     """Where the segments begin that should become one now; all of them up to the last. `len(sizes)` when none should.
 
-    Four trailing segments of a tier, with all smaller ones among and behind them, become one of the next tier, so a row
-    is written again at most once a tier: eight times until its segment is full.
+    Four trailing segments of a tier (sizes within a factor of four), with all smaller ones among and behind them,
+    become one of the next tier, so a row is written again about once a tier: eight times until its segment is full.
 
     Args:
         sizes: rows of each segment, in row order.
@@ -31,12 +31,16 @@ def merge_start(sizes: Sequence[int]) -> int:
         # What lower tiers already merge counts as one segment here.
         current = [*sizes[:start], *([sum(sizes[start:])] if start < len(sizes) else [])]
         first = len(current)
-        while first and tier(current[first - 1]) <= level:
+        while first and _tier(current[first - 1]) <= level and not is_full(current[first - 1]):
             first -= 1
-        if sum(tier(size) == level for size in current[first:]) < FAN_IN:
+        if sum(_tier(size) == level for size in current[first:]) < FAN_IN:
             continue
-        while sum(current[first:]) > MAX_ROWS:
+        while sum(current[first:]) > MAX_ROWS:  # what is left of two that do not fit into one is full
             first += 1
         if len(current) - first > 1:
             start = first
     return start
+
+
+def _tier(rows: int) -> int:
+    return (rows.bit_length() - 1) // 2
