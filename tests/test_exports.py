@@ -24,13 +24,13 @@ def _packages() -> list[str]:
 
 
 def _public(module: ModuleType) -> set[str]:
-    """Names that a reader of the package would take for its own: all but private ones and its submodules."""
+    """Names that a reader of the package would take for its own: all but private ones and modules."""
     return {
         name
         for name, value in vars(module).items()
         if (not name.startswith("_") or name == "__version__")
         and name != "annotations"
-        and not (isinstance(value, ModuleType) and value.__name__.startswith(f"{module.__name__}."))
+        and not isinstance(value, ModuleType)
     }
 
 
