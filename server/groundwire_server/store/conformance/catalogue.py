@@ -1,0 +1,14 @@
+"""All checks, in the order of the protocol."""
+
+from __future__ import annotations
+
+from groundwire_server.store.conformance import documents, edges, facts, isolation, ledger, transactions
+from groundwire_server.store.conformance.check import Check
+
+__all__ = ["ALL_CHECKS"]
+
+ALL_CHECKS: tuple[Check, ...] = tuple(
+    Check.of(function)
+    for module in (transactions, documents, facts, edges, isolation, ledger)
+    for function in module.CHECKS
+)

@@ -1,0 +1,105 @@
+"""Relations and their sources."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from groundwire_server.evidence import Attribute, Label
+from groundwire_server.store.conformance.check import Places, expect, same
+from groundwire_server.store.conformance.samples import TickingClock, every_attribute, make_edge
+from groundwire_server.store.protocol import Store
+from groundwire_server.store.rows import EdgeRecord, WriteCounts
+
+__all__ = ["CHECKS"]
+
+
+def _put(store: Store, *records: EdgeRecord) -> WriteCounts:
+    with store.writer() as writer:
+        return writer.put_edges(records)
+
+
+def an_edge_comes_out_as_it_went_in(places: Places) -> None:
+    """A relation comes out as it went in, found from either end; its id is that of ends, relation and days."""
+    store = places()(TickingClock())
+    record = make_edge("日本", "a:b%", valid_from="2019-04-01", valid_to="2020", attributes=every_attribute())
+    same(_put(store, record), WriteCounts(1, 0), "counts")
+    reader = store.reader()
+    outgoing = reader.edges(Label.INTERNAL, [("entity", "日本"), ("entity", "日本")], outgoing=True)
+    same([e.record for e in outgoing], [record], "the relation from its start")
+    same(reader.edges(Label.INTERNAL, [("entity", "a:b%")], outgoing=False), outgoing, "the relation from its end")
+    same(reader.edge(Label.INTERNAL, outgoing[0].edge_id), outgoing, "the relation by its id")
+    same(reader.edges(Label.INTERNAL, [("metric", "日本"), ("entity", "a:b%")], outgoing=True), [], "from other nodes")
+    store.close()
+
+
+def sources_of_one_edge_share_its_id(places: Places) -> None:
+    """Rows with one edge_id are the sources of one edge, ordered by (source_doc, locator); a repeat changes nothing."""
+    store = places()(TickingClock())
+    base = make_edge()
+    sources = [replace(base, source_doc=doc, locator=place) for doc, place in (("b", "2"), ("a", "9"), ("b", "1"))]
+    others = [
+        replace(base, relation="owned_by"),
+        replace(base, valid_from="2020"),
+        replace(base, valid_to="2020"),
+        replace(base, target_kind="literal"),
+        replace(base, target="C"),
+    ]
+    same(_put(store, *sources, *others), WriteCounts(8, 0), "the first run")
+    before = store.reader()
+    same(_put(store, *others, *sources), WriteCounts(0, 8), "the second run")
+    reader = store.reader()
+    same(reader.generation, before.generation, "the generation")
+    edges = reader.edges(Label.INTERNAL, [("entity", "ACME")], outgoing=True)
+    order = [(e.edge_id, e.record.source_doc, e.record.locator) for e in edges]
+    same(order, sorted(order), "the order")
+    same(len({e.edge_id for e in edges}), 6, "edges")
+    same(reader.counts(Label.INTERNAL)[3], 6, "edges that count")
+    (shared,) = {e.edge_id for e in edges if e.record.source_doc in ("a", "b")}
+    places_of_it = [(e.record.source_doc, e.record.locator) for e in reader.edge(Label.INTERNAL, shared)]
+    same(places_of_it, [("a", "9"), ("b", "1"), ("b", "2")], "sources of one edge")
+    store.close()
+
+
+def a_changed_source_is_replaced(places: Places) -> None:
+    """A source of an edge that comes again with something else changed replaces the old row."""
+    store = places()(TickingClock())
+    _put(store, make_edge(attributes=(Attribute("pct", 40),)))
+    then = store.reader()
+    same(_put(store, make_edge(attributes=(Attribute("pct", 51),))), WriteCounts(1, 0), "counts")
+    nodes = [("entity", "ACME")]
+    now = store.reader().edges(Label.INTERNAL, nodes, outgoing=True)
+    same([e.record.attributes[0].value for e in now], [51], "the relation now")
+    same([e.record.attributes[0].value for e in then.edges(Label.INTERNAL, nodes, outgoing=True)], [40], "and then")
+    _put(store, make_edge(label=Label.RESTRICTED))
+    same(store.reader().edges(Label.CONFIDENTIAL, nodes, outgoing=True), [], "under a stricter label")
+    store.close()
+
+
+def nodes_are_what_edges_touch(places: Places) -> None:
+    """A node is there when a readable edge touches it; nodes are sorted."""
+    store = places()(TickingClock())
+    _put(
+        store,
+        make_edge("b", "a"),
+        make_edge("a", "c", target_kind="literal"),
+        make_edge("x", "y", label=Label.CONFIDENTIAL),
+    )
+    reader = store.reader()
+    same(reader.nodes(Label.INTERNAL), [("entity", "a"), ("entity", "b"), ("literal", "c")], "nodes")
+    for kind, code, there in (
+        ("entity", "a", True),
+        ("literal", "c", True),
+        ("entity", "c", False),
+        ("entity", "x", False),
+    ):
+        same(reader.has_node(Label.INTERNAL, kind, code), there, f"whether {kind}:{code} is there")
+    expect(reader.has_node(Label.CONFIDENTIAL, "entity", "y"), "a reader with more clearance sees y")
+    store.close()
+
+
+CHECKS = (
+    an_edge_comes_out_as_it_went_in,
+    sources_of_one_edge_share_its_id,
+    a_changed_source_is_replaced,
+    nodes_are_what_edges_touch,
+)

@@ -1,0 +1,210 @@
+"""Figures and their versions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date, timedelta
+
+from groundwire_server.evidence import Dimension, Label, ReviewStatus
+from groundwire_server.store.conformance.check import Places, expect, same
+from groundwire_server.store.conformance.samples import START, TickingClock, a_full_fact, make_fact
+from groundwire_server.store.protocol import Store
+from groundwire_server.store.rows import FactRecord, StoredFact, WriteCounts, make_fact_id
+
+__all__ = ["CHECKS"]
+
+_DAY = timedelta(days=1)
+
+
+def _put(store: Store, *records: FactRecord) -> WriteCounts:
+    with store.writer() as writer:
+        return writer.put_facts(records)
+
+
+def _values(facts: list[StoredFact]) -> list[str]:
+    return [fact.record.value for fact in facts]
+
+
+def a_fact_comes_out_as_it_went_in(places: Places) -> None:
+    """A figure comes out with every digit and every field as it went in, under the id of its key and source."""
+    store = places()(TickingClock())
+    records = [a_full_fact(), make_fact("3521418059.923445000", entity="日本"), make_fact("0", unit="%")]
+    same(_put(store, *records), WriteCounts(3, 0), "counts")
+    found = store.reader().facts(Label.INTERNAL)
+    same({f.fact_id: f.record for f in found}, {make_fact_id(r): r for r in records}, "figures")
+    same([f.fact_id for f in found], sorted(f.fact_id for f in found), "their order")
+    store.close()
+
+
+def repeating_changes_nothing(places: Places) -> None:
+    """A repeat of what was put changes nothing, in whichever batches it comes."""
+    store = places()(TickingClock())
+    records = [
+        make_fact("10"),
+        make_fact("10", locator="elsewhere"),
+        make_fact("11", locator="third place"),
+        make_fact("5", filed_at=START),
+        make_fact("6", filed_at=START + _DAY),
+        make_fact("7", filed_at=START + _DAY, locator="x"),
+        make_fact("5", filed_at=START, source_doc="other", source="report.pdf"),
+    ]
+    same(_put(store, *records), WriteCounts(7, 0), "the first run")
+    before = store.reader()
+    same(_put(store, *records), WriteCounts(0, 7), "the second run")
+    for record in reversed(records):
+        same(_put(store, record), WriteCounts(0, 1), "a repeat by itself")
+    after = store.reader()
+    same(after.generation, before.generation, "the generation")
+    same(after.facts(Label.INTERNAL), before.facts(Label.INTERNAL), "figures")
+    store.close()
+
+
+def another_value_is_another_version(places: Places) -> None:
+    """Another value for the same key is a further version; versions go by (filed_at or recorded_at, fact_row)."""
+    clock = TickingClock()
+    store = places()(clock)
+    _put(store, make_fact("20", filed_at=START + 2 * _DAY))
+    _put(store, make_fact("10", filed_at=START + _DAY), make_fact("11", filed_at=START + _DAY))
+    clock.moment = START + 1.5 * _DAY
+    _put(store, make_fact("15"))
+    found = store.reader().facts(Label.INTERNAL)
+    same(_values(found), ["10", "11", "15", "20"], "values in the order of their versions")
+    same(len({f.fact_id for f in found}), 1, "facts")
+    clock.moment = START + 9 * _DAY
+    same(_put(store, make_fact("16")), WriteCounts(1, 0), "a correction")
+    same(_put(store, make_fact("15")), WriteCounts(1, 0), "a correction taken back")
+    same(_values(store.reader().facts(Label.INTERNAL))[-2:], ["16", "15"], "the newest values")
+    store.close()
+
+
+def the_same_version_is_replaced(places: Places) -> None:
+    """Where the same version comes with something else changed, the old row dies and the new one is born."""
+    for filed_at in (None, START):
+        store = places()(TickingClock())
+        pending = make_fact("10", filed_at=filed_at, review_status=ReviewStatus.PENDING)
+        approved = replace(pending, review_status=ReviewStatus.APPROVED, author="auditor")
+        hidden = replace(approved, label=Label.RESTRICTED)
+        _put(store, pending)
+        then = store.reader()
+        same(then.counts(Label.INTERNAL)[2], 0, "a pending figure does not count")
+        same(_put(store, approved), WriteCounts(1, 0), "its approval")
+        now = store.reader()
+        same([f.record for f in now.facts(Label.INTERNAL)], [approved], "the figure after its approval")
+        same([f.record for f in then.facts(Label.INTERNAL)], [pending], "the figure before it")
+        same(now.counts(Label.INTERNAL)[2], 1, "an approved figure counts")
+        fact_id = make_fact_id(pending)
+        same([f.record for f in now.retired_facts(Label.INTERNAL, fact_id)], [pending], "what is there no more")
+        same(_put(store, hidden), WriteCounts(1, 0), "a stricter label")
+        after = store.reader()
+        same(after.facts(Label.CONFIDENTIAL), [], "the figure under a stricter label")
+        same([f.record for f in after.retired_facts(Label.INTERNAL, fact_id)], [pending, approved], "what was")
+        store.close()
+
+
+def units_and_periods_make_the_key(places: Places) -> None:
+    """The key takes units without case and periods by their days; everything else makes another fact."""
+    store = places()(TickingClock())
+    _put(store, make_fact("1", unit="usd"))
+    same(_put(store, make_fact("1", unit="USD")), WriteCounts(1, 0), "another spelling of the unit")
+    same([f.record.unit for f in store.reader().facts(Label.INTERNAL)], ["USD"], "the unit as it was stored last")
+    same(_put(store, make_fact("1", period="2024-01-01/2024-12-31")), WriteCounts(1, 0), "another form of the period")
+    same(len(store.reader().facts(Label.INTERNAL)), 1, "values of one fact")
+    others = [
+        make_fact(unit="EUR"),
+        make_fact(metric="PROFIT"),
+        make_fact(entity="B"),
+        make_fact(channel="ONLINE"),
+        make_fact(source_doc="other.pdf"),
+        make_fact(dimensions=(Dimension("region", "EU"),)),
+        make_fact(period="FY2024", period_first=date(2024, 4, 1), period_last=date(2025, 3, 31)),
+    ]
+    _put(store, *others)
+    same(store.reader().counts(Label.INTERNAL)[2], 8, "facts")
+    store.close()
+
+
+def facts_are_found_by_key(places: Places) -> None:
+    """Figures are found by any part of their key, and by the days of their period whatever its form."""
+    store = places()(TickingClock())
+    records = [
+        make_fact("1"),
+        make_fact("2", metric="PROFIT"),
+        make_fact("3", entity="B", channel="ONLINE"),
+        make_fact("4", period="2023", period_first=date(2023, 1, 1), period_last=date(2023, 12, 31)),
+        make_fact("5", entity="C", period="2024-01-01/2024-12-31"),
+    ]
+    _put(store, *records)
+    reader = store.reader()
+    days = (date(2024, 1, 1), date(2024, 12, 31))
+    for arguments, wanted in (
+        ({}, "12345"),
+        ({"metric": "REVENUE"}, "1345"),
+        ({"entity": "ACME"}, "124"),
+        ({"metric": "REVENUE", "entity": "ACME"}, "14"),
+        ({"channel": "ONLINE"}, "3"),
+        ({"period": "2024"}, "123"),
+        ({"days": days}, "1235"),
+        ({"metric": "REVENUE", "entity": "ACME", "channel": "TOTAL", "days": days}, "1"),
+        ({"metric": "revenue"}, ""),
+    ):
+        found = reader.facts(Label.INTERNAL, **arguments)
+        same("".join(sorted(_values(found))), wanted, f"figures by {arguments}")
+    same(_values(reader.fact(Label.INTERNAL, make_fact_id(records[0]))), ["1"], "a fact by its id")
+    same(reader.fact(Label.INTERNAL, "0" * 32), [], "an unknown fact")
+    same(reader.fact_codes(Label.INTERNAL, "metric"), ["PROFIT", "REVENUE"], "codes of metrics")
+    same(reader.fact_codes(Label.INTERNAL, "entity"), ["ACME", "B", "C"], "codes of entities")
+    same(reader.fact_codes(Label.INTERNAL, "channel"), ["ONLINE", "TOTAL"], "codes of channels")
+    _put(store, make_fact("9", metric="SECRET", review_status=ReviewStatus.PENDING))
+    same(store.reader().fact_codes(Label.INTERNAL, "metric"), ["PROFIT", "REVENUE"], "codes without a pending one")
+    store.close()
+
+
+def known_at_goes_by_filing(places: Places) -> None:
+    """known_at bounds figures by filed_at; a value without it is as the store had recorded it then."""
+    clock = TickingClock()
+    store = places()(clock)
+    clock.moment = START + 10 * _DAY
+    _put(store, make_fact("1", filed_at=START), make_fact("2", filed_at=START + 5 * _DAY), make_fact("7", entity="B"))
+    clock.moment = START + 20 * _DAY
+    _put(store, make_fact("7", entity="B", author="approved later"), make_fact("8", entity="B", locator="x"))
+    reader = store.reader()
+
+    def known(days: float) -> list[tuple[str, str]]:
+        return sorted(
+            (f.record.value, f.record.author) for f in reader.facts(Label.INTERNAL, known_at=START + days * _DAY)
+        )
+
+    same(known(-1), [], "before everything")
+    same(known(0), [("1", "")], "on the day of the first filing")
+    same(known(9), [("1", ""), ("2", "")], "after both filings")
+    same(known(15), [("1", ""), ("2", ""), ("7", "")], "after the first recording")
+    same(known(30), [("1", ""), ("2", ""), ("7", "approved later"), ("8", "")], "now")
+    fact_id = make_fact_id(make_fact())
+    same(_values(reader.fact(Label.INTERNAL, fact_id, known_at=START)), ["1"], "one fact")
+    store.close()
+
+
+def a_bad_figure_is_refused(places: Places) -> None:
+    """A value that is no decimal number is refused; missing is not zero; the others go on."""
+    store = places()(TickingClock())
+    bad = ["", " ", "n.a.", "1,000", "NaN", "Infinity", "1e", "０", "--1", "1.2.3", "0x10"]
+    good = ["0", "-0", "+1", "1.", ".5", "-312.50", "1E+3", "00012"]
+    records = [make_fact(value, locator=f"l{place}") for place, value in enumerate(bad + good)]
+    counts = _put(store, *records)
+    same([place for place, _ in counts.refused], list(range(len(bad))), "refused")
+    same(counts.stored, len(good), "stored")
+    expect(all(error.column == "value" for _, error in counts.refused), "the column is named")
+    same(sorted(_values(store.reader().facts(Label.INTERNAL))), sorted(good), "values")
+    store.close()
+
+
+CHECKS = (
+    a_fact_comes_out_as_it_went_in,
+    repeating_changes_nothing,
+    another_value_is_another_version,
+    the_same_version_is_replaced,
+    units_and_periods_make_the_key,
+    facts_are_found_by_key,
+    known_at_goes_by_filing,
+    a_bad_figure_is_refused,
+)

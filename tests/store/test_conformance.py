@@ -1,0 +1,113 @@
+"""The SQLite store passes every check, and no check is idle: mutants of the store are caught by the ones named."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from groundwire_server.evidence import Label
+from groundwire_server.store.conformance import ALL_CHECKS, Check, run_checks
+from tests.store.places import sqlite_places
+
+
+@pytest.mark.parametrize("check", ALL_CHECKS, ids=lambda check: check.name)
+def test_sqlite_passes(tmp_path: Path, check: Check) -> None:
+    failures = run_checks(sqlite_places(tmp_path), [check])
+    assert [failure.reason for failure in failures] == []
+
+
+def test_each_check_says_what_it_holds() -> None:
+    assert len({check.name for check in ALL_CHECKS}) == len(ALL_CHECKS)
+    assert all(check.sentence.endswith(".") for check in ALL_CHECKS)
+
+
+def _caught(tmp_path: Path, names: set[str]) -> set[str]:
+    checks = [check for check in ALL_CHECKS if check.name in names]
+    return {failure.check.name for failure in run_checks(sqlite_places(tmp_path), checks)}
+
+
+def _commit_instead(store: Any) -> None:
+    store._connection.execute("COMMIT")
+
+
+def _chained(book: Any, label: Label, event: bytes) -> None:
+    book._sums[label] = (book._sums.get(label, 1) * 31 + int.from_bytes(event, "big")) % 2**256
+
+
+# What is put in the place of what, and the checks that must see it.
+FUNCTIONS: list[tuple[str, Callable[..., object], set[str]]] = [
+    ("reader.readable_labels", lambda clearance: 4, {"hidden_rows_do_not_exist", "restricted_never_does"}),
+    ("reader.readable_labels", lambda clearance: int(clearance or 4), {"restricted_never_does"}),
+    ("documents.retire_revision", lambda transaction, doc_id: 0, {"replacing_is_one_step"}),
+    ("documents._content_sha256", lambda document, attributes: b"", {"any_difference_makes_a_revision"}),
+    ("documents.is_storable", lambda text: True, {"text_without_utf8_is_refused"}),
+    ("documents.prefix_end", lambda prefix: prefix + "z", {"documents_are_listed_in_order"}),
+    ("facts.retire_facts_of", lambda transaction, source_doc: 0, {"withdrawing_takes_everything"}),
+    ("edges.retire_edges_of", lambda transaction, source_doc: 0, {"withdrawing_takes_everything"}),
+    ("facts._same_version", lambda living, record: None, {"repeating_changes_nothing", "the_same_version_is_replaced"}),
+    ("facts._history", lambda living, record: None, {"the_digest_knows_the_order_of_versions"}),
+    ("attributes.AttributeBook.fault", lambda book, label, attributes: "", {"first_use_fixes_a_family"}),
+    ("digest.DigestBook.add_death", lambda book, label, event: None, {"the_digest_tells_states_apart"}),
+    ("digest.DigestBook._add", _chained, {"the_digest_knows_no_order"}),
+    ("store.SqliteStore._undo", _commit_instead, {"an_exception_undoes_everything"}),
+    ("transaction.Transaction.died", lambda transaction, label, event: None, {"the_digest_tells_states_apart"}),
+]
+
+
+@pytest.mark.parametrize(("target", "value", "names"), FUNCTIONS)
+def test_a_broken_part_is_caught(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str, value: Callable[..., object], names: set[str]
+) -> None:
+    monkeypatch.setattr(f"groundwire_server.store.sqlite.{target}", value)
+    assert _caught(tmp_path, names) == names
+
+
+# The same with statements: what stands in them, what is put there, and the checks that must see it.
+STATEMENTS: list[tuple[str, str, set[str]]] = [
+    (
+        "UPDATE document_revision SET died = ?",
+        "UPDATE document_revision SET died = ? + 1",
+        {"replacing_is_one_step"},
+    ),
+    ("CASE WHEN died <= :g THEN died END", "died", {"a_reader_stays_as_it_was"}),
+    ("born <= :g AND (died IS NULL OR died > :g)", "died IS NULL", {"a_reader_stays_as_it_was"}),
+    (
+        "born <= :g AND (died IS NULL OR died > :g)",
+        "born <= :g",
+        {"replacing_is_one_step", "a_changed_source_is_replaced"},
+    ),
+    ("ORDER BY name, label DESC", "ORDER BY name, label", {"lower_labels_fix_families"}),
+    ("max(?, coalesce(max(committed_at), ?))", "coalesce(?, ?)", {"time_never_goes_back"}),
+    ("DELETE FROM ingest_spool WHERE ingest_id = ?", "SELECT ?", {"an_ingest_is_resumed_where_it_was"}),
+    ("SELECT seq FROM sqlite_sequence WHERE name = 'chunk'", "SELECT 9", {"what_goes_in_comes_out"}),
+    ("ORDER BY doc_id LIMIT", "ORDER BY doc_id COLLATE NOCASE LIMIT", {"documents_are_listed_in_order"}),
+    ("e.label <= r.label", "1", {"equal_texts_share_a_vector"}),
+    ("r.label < :restricted", "1", {"equal_texts_share_a_vector"}),
+    ("review_status <> :pending", "1", {"the_same_version_is_replaced", "facts_are_found_by_key"}),
+    ("count(DISTINCT edge_id)", "count(*)", {"sources_of_one_edge_share_its_id"}),
+    ("touched_at < ?", "touched_at > ?", {"old_ingests_are_forgotten"}),
+    ("PRIMARY KEY (name, generation)", "PRIMARY KEY (name)", {"named_texts_have_generations"}),
+    ("PRIMARY KEY (name, label)", "PRIMARY KEY (name)", {"lower_labels_fix_families"}),
+    ("COMMIT", "ROLLBACK", {"a_transaction_is_whole", "a_commit_outlives_the_store"}),
+]
+
+
+@pytest.mark.parametrize(("there", "instead", "names"), STATEMENTS)
+def test_a_broken_statement_is_caught(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: str, instead: str, names: set[str]
+) -> None:
+    seen: list[str] = []
+
+    class Rewriting(sqlite3.Connection):
+        def execute(self, statement: str, parameters: Any = (), /) -> sqlite3.Cursor:
+            seen.extend([statement] * (there in statement))
+            return super().execute(statement.replace(there, instead), parameters)
+
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *args, **options: connect(*args, factory=Rewriting, **options))
+    assert _caught(tmp_path, names) == names
+    assert seen
