@@ -4,16 +4,38 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
+from datetime import date
 
 from groundwire_server.chunking import DEFAULT_CHUNK_CHARS, DEFAULT_OVERLAP_CHARS, Chunker, make_chunker
 from groundwire_server.errors import Cause, DocumentRefused, ErrorReason, InvalidRequest
-from groundwire_server.evidence import Attribute, Label, Locator, Span, slice_text
+from groundwire_server.evidence import Attribute, Label, Locator, Period, Span, slice_text
+from groundwire_server.glossary import PeriodError, parse_period
 from groundwire_server.ingest.events import MAX_WARNINGS
 from groundwire_server.ingest.head import DocumentHead, check_doc_id, check_head
+from groundwire_server.library import LibraryConfig
 from groundwire_server.readers import Document, ReadOptions, ReadWarning, RefusedPart, read_document
 from groundwire_server.store.rows import NewChunk, NewDocument
 
 __all__ = ["DocumentRules", "PreparedDocument", "RefusedDocument", "prepare_documents"]
+
+
+# A period that reads alike on both does not count from the day of asking.
+_TWO_DAYS = (date(2001, 1, 1), date(2032, 8, 19))
+
+
+def read_period(text: str) -> Period:
+    """A period as an attribute holds it, in any form that QueryMetric reads but the relative ones.
+
+    Raises:
+        ValueError: it cannot be read, or counts from the day of asking.
+    """
+    try:
+        first, second = (parse_period(text, reference=day) for day in _TWO_DAYS)
+    except PeriodError:
+        raise ValueError("no period") from None
+    if first != second:
+        raise ValueError("counts from the day of asking")
+    return first
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +46,12 @@ class DocumentRules:
     chunker: str = "paragraph"
     chunk_chars: int = DEFAULT_CHUNK_CHARS
     overlap_chars: int = DEFAULT_OVERLAP_CHARS
-    read: ReadOptions = field(default_factory=ReadOptions)
+    read: ReadOptions = field(default_factory=lambda: ReadOptions(parse_period=read_period))
+
+    @classmethod
+    def of(cls, config: LibraryConfig) -> DocumentRules:
+        """The rules that a library's settings make."""
+        return cls(config.default_label, config.chunker, config.chunk_chars, config.overlap_chars)
 
 
 @dataclass(frozen=True, slots=True)

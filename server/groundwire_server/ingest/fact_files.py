@@ -12,6 +12,7 @@ from groundwire_server.ingest.head import FactFileHead, check_doc_id
 from groundwire_server.ingest.json_rows import read_json_rows
 from groundwire_server.ingest.relation_names import parse_relation_file_mapping
 from groundwire_server.ingest.relations import RelationRules, read_relation_file
+from groundwire_server.library import Snapshot
 from groundwire_server.store.rows import EdgeRecord, FactRecord
 
 __all__ = ["FACT_FILE_FORMS", "FactFileRow", "FactIngestRules", "form_of", "read_rows"]
@@ -23,8 +24,14 @@ FactFileRow = tuple[int, FactRecord | EdgeRecord | RowRefused]
 class FactIngestRules:
     """How a library reads figures and relations."""
 
-    facts: FactRules
+    facts: FactRules = field(default_factory=FactRules)
     relations: RelationRules = field(default_factory=RelationRules)
+
+    @classmethod
+    def of(cls, snapshot: Snapshot) -> FactIngestRules:
+        """The rules that a library's glossary and settings make."""
+        label, glossary = snapshot.config.default_label, snapshot.glossary
+        return cls(FactRules(glossary, label), RelationRules(glossary, default_label=label))
 
 
 def read_rows(head: FactFileHead, raw: bytes, rules: FactIngestRules) -> Iterator[FactFileRow]:

@@ -47,7 +47,7 @@ class RelationNames:
         return cls(_inverses(_parse(text)))
 
 
-# Those of formats.md; a library's own relations.toml stands in their place.
+# Those of formats.md. The mapping of a file of relations adds to them and wins.
 DEFAULT_RELATION_NAMES = RelationNames({"owned_by": "parent_of", "part_of": "parent_of", "subsidiary_of": "parent_of"})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
@@ -10,8 +11,8 @@ from decimal import Decimal
 
 from groundwire_server.errors import ErrorReason, RowRefused
 from groundwire_server.evidence import Attribute, Label, parse_label
-from groundwire_server.glossary import Ambiguous, Glossary, Resolution, Resolved, Unknown
-from groundwire_server.ingest.head import MAX_ID_BYTES
+from groundwire_server.glossary import Ambiguous, Glossary, Resolution, Resolved, Unknown, resolve_name
+from groundwire_server.ingest.fact_values import check_code, refuse
 from groundwire_server.ingest.json_rows import JsonRow, read_json_rows
 from groundwire_server.ingest.relation_names import DEFAULT_RELATION_NAMES, RelationNames
 from groundwire_server.store.rows import EdgeRecord
@@ -22,9 +23,9 @@ ENTITY, LITERAL, METRIC = "entity", "literal", "metric"
 # What the graph says of where an edge comes from, for those that were sent.
 EXTRACTOR = "file"
 _KIND = re.compile(r"[a-z][a-z0-9_]{0,63}")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _DECIMAL = re.compile(r"[-+]?[0-9]{1,30}(\.[0-9]{1,30})?")
+_LONGEST_LOCATOR = 4096
 _FIELDS = (
     "subject",
     "relation",
@@ -74,8 +75,9 @@ def read_relation(fields: RelationFields, rules: RelationRules) -> EdgeRecord:
     """The edge that a record states, turned round where the names say so.
 
     A subject is an entity unless it says its kind. An object that says none is an entity when the glossary knows it or
-    when its relation is turned round, which makes it a subject; else it is a literal. Names become codes through the glossary; one that it does not know is its own code, but a metric must
-    be known.
+    when its relation is turned round, which makes it a subject; else it is a literal. Names become codes through the
+    glossary, as those of facts do; one that it does not know is its own code, in NFKC without outer blanks (a literal
+    stays as it is), but a metric must be known.
 
     Raises:
         RowRefused: FACT_FIELD_MISSING, VALUE_MALFORMED, CONTRADICTION (days reversed) or RELATION_UNKNOWN_END
@@ -85,16 +87,16 @@ def read_relation(fields: RelationFields, rules: RelationRules) -> EdgeRecord:
 
 
 class _NodeNames:
-    """What names of nodes mean: by the glossary, and for objects by the subjects of the same file. Answers are kept."""
+    """What names of nodes mean: by the glossary, and by the entities of the same file. Answers are kept."""
 
-    def __init__(self, glossary: Glossary | None, subjects: frozenset[str]) -> None:
+    def __init__(self, glossary: Glossary | None, entities: frozenset[str]) -> None:
         self._glossary = glossary
-        self._subjects = subjects
+        self._entities = entities
         self._found: dict[tuple[str, str], Resolution] = {}
 
     def is_entity(self, name: str) -> bool:
         """Whether an object of that name is known to be an entity."""
-        return name in self._subjects or not isinstance(self.find(ENTITY, name), Unknown)
+        return _folded(name) in self._entities or not isinstance(self.find(ENTITY, name), Unknown)
 
     def find(self, kind: str, name: str) -> Resolution:
         """What the glossary makes of a name."""
@@ -106,19 +108,22 @@ class _NodeNames:
     def _resolve(self, kind: str, name: str) -> Resolution:
         if self._glossary is None or kind not in (ENTITY, METRIC):
             return Unknown()
-        return self._glossary.resolve_entity(name) if kind == ENTITY else self._glossary.resolve_metric(name)
+        index = self._glossary.entity_names if kind == ENTITY else self._glossary.metric_names
+        return resolve_name(name, (index,), drop_note=False, suggest=False)
 
 
 def _edge(fields: RelationFields, rules: RelationRules, names: _NodeNames) -> EdgeRecord:
     subject = _needed("subject", fields.subject)
-    relation = _needed("relation", fields.relation)
+    relation = check_code("relation", _needed("relation", fields.relation))
     target = _needed("object", fields.object)
-    source_doc, locator = _needed("source_doc", fields.source_doc), _needed("locator", fields.locator)
+    source_doc = check_code("source_doc", _needed("source_doc", fields.source_doc))
+    locator = _needed("locator", fields.locator)
+    if len(locator) > _LONGEST_LOCATOR:
+        raise _malformed("locator", locator, f"has {len(locator)} code points, at most {_LONGEST_LOCATOR}")
     first, last = _day("valid_from", fields.valid_from), _day("valid_to", fields.valid_to)
     if first and last and first > last:
-        raise RowRefused(
-            ErrorReason.CONTRADICTION, f"valid_from {first} is after valid_to {last}.", column="valid_from", value=first
-        )
+        why = f"valid_from {first} is after valid_to {last}."
+        raise refuse(ErrorReason.CONTRADICTION, "valid_from", first, why)
     stored, turned = rules.names.resolve(relation)
     subject_kind = _kind("subject_kind", fields.subject_kind) or ENTITY
     object_kind = _kind("object_kind", fields.object_kind)
@@ -151,20 +156,17 @@ def read_relation_file(
     """(line, edge or why there is none) of each line of a JSON lines file.
 
     A row that names no source_doc has this file as its source, and its line as its place. The file is gone through
-    twice, so that an object that is a subject anywhere in it is an entity wherever the lines stand.
+    twice, so that an object that is an entity anywhere in it is one wherever the lines stand.
 
     Args:
         columns: in which key of a row each field stands, where it is not the field's own name.
     """
     keys = {field_name: (columns or {}).get(field_name, field_name) for field_name in _FIELDS}
     rows = list(read_json_rows(raw))
-    subjects = frozenset(
-        subject.strip()
-        for _, row in rows
-        if isinstance(row, dict) and isinstance(subject := row.get(keys["subject"]), str)
-        if _is_entity(row.get(keys["subject_type"]))
+    entities = frozenset(
+        name for _, row in rows if isinstance(row, dict) for name in _entities_of(row, keys, rules.names)
     )
-    names = _NodeNames(rules.glossary, subjects)
+    names = _NodeNames(rules.glossary, entities)
     for number, row in rows:
         if isinstance(row, RowRefused):
             yield number, row
@@ -195,28 +197,42 @@ def _fields_of(name: str, number: int, row: JsonRow, keys: Mapping[str, str]) ->
     )
 
 
-def _is_entity(kind: object) -> bool:
-    return kind is None or (isinstance(kind, str) and kind.strip() in ("", ENTITY))
+def _entities_of(row: JsonRow, keys: Mapping[str, str], names: RelationNames) -> Iterator[str]:
+    """Names that a row shows to be entities: its subject, and its object where it says so or is turned round."""
+    subject, relation, target = (row.get(keys[field_name]) for field_name in ("subject", "relation", "object"))
+    if isinstance(subject, str) and _kind_said(row.get(keys["subject_type"])) in ("", ENTITY):
+        yield _folded(subject)
+    if isinstance(target, str) and isinstance(relation, str):
+        said = _kind_said(row.get(keys["object_type"]))
+        if said == ENTITY or (not said and names.resolve(relation.strip())[1]):
+            yield _folded(target)
+
+
+def _kind_said(value: object) -> str:
+    return value.strip().casefold() if isinstance(value, str) else "" if value is None else "?"
 
 
 def _code(column: str, kind: str, name: str, names: _NodeNames) -> str:
-    if len(name.encode("utf-8", "surrogatepass")) > MAX_ID_BYTES or _CONTROL.search(name):
-        raise _malformed(column, name, f"is no code: 1 to {MAX_ID_BYTES} bytes without control characters")
+    check_code(column, name)
     found = names.find(kind, name)
     if isinstance(found, Resolved):
         return found.code
     if isinstance(found, Ambiguous):
         message = f"{column} may be any of {', '.join(found.candidates)}."
-        raise RowRefused(ErrorReason.RELATION_UNKNOWN_END, message, column=column, value=name)
+        raise refuse(ErrorReason.RELATION_UNKNOWN_END, column, name, message)
     if kind == METRIC:
         message = f"{column} is no metric of the glossary."
-        raise RowRefused(ErrorReason.RELATION_UNKNOWN_END, message, column=column, value=name)
-    return name
+        raise refuse(ErrorReason.RELATION_UNKNOWN_END, column, name, message)
+    return name if kind == LITERAL else _folded(name)
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFKC", name).strip()
 
 
 def _needed(column: str, value: str) -> str:
     if not value.strip():
-        raise RowRefused(ErrorReason.FACT_FIELD_MISSING, f"{column} is missing.", column=column, value=value)
+        raise refuse(ErrorReason.FACT_FIELD_MISSING, column, value, f"{column} is missing.")
     return value.strip()
 
 
@@ -257,4 +273,4 @@ def _percent(value: object) -> Decimal | None:
 
 
 def _malformed(column: str, value: str, why: str) -> RowRefused:
-    return RowRefused(ErrorReason.VALUE_MALFORMED, f"{column} {why}.", column=column, value=value)
+    return refuse(ErrorReason.VALUE_MALFORMED, column, value, f"{column} {why}.")

@@ -1,0 +1,56 @@
+"""What comes in: documents and figures, made durable before they are acknowledged, and embedded in the background."""
+
+from groundwire_server.ingest.desk import IngestDesk
+from groundwire_server.ingest.document_ingest import DocumentIngest
+from groundwire_server.ingest.documents import (
+    DocumentRules,
+    PreparedDocument,
+    RefusedDocument,
+    prepare_documents,
+)
+from groundwire_server.ingest.events import (
+    Accepted,
+    Ack,
+    DocumentOutcome,
+    IngestEvent,
+    IngestSummary,
+    RejectedRow,
+    RowsRejected,
+)
+from groundwire_server.ingest.fact_files import FACT_FILE_FORMS, FactIngestRules
+from groundwire_server.ingest.fact_ingest import FactIngest
+from groundwire_server.ingest.facts import FactFields, FactRules
+from groundwire_server.ingest.head import DocumentHead, FactFileHead
+from groundwire_server.ingest.relation_names import DEFAULT_RELATION_NAMES, RelationNames
+from groundwire_server.ingest.relations import RelationFields, RelationRules
+from groundwire_server.ingest.stream import IngestLimits, IngestOpening, IngestTarget
+
+__all__ = [
+    "DEFAULT_RELATION_NAMES",
+    "FACT_FILE_FORMS",
+    "Accepted",
+    "Ack",
+    "DocumentHead",
+    "DocumentIngest",
+    "DocumentOutcome",
+    "DocumentRules",
+    "FactFields",
+    "FactFileHead",
+    "FactIngest",
+    "FactIngestRules",
+    "FactRules",
+    "IngestDesk",
+    "IngestEvent",
+    "IngestLimits",
+    "IngestOpening",
+    "IngestSummary",
+    "IngestTarget",
+    "PreparedDocument",
+    "RefusedDocument",
+    "RejectedRow",
+    "RelationFields",
+    "RelationNames",
+    "RelationRules",
+    "RowsRejected",
+    "prepare_documents",
+]
