@@ -20,7 +20,7 @@ from groundwire_server.narrative.libraries import (
     make_library_router,
 )
 from groundwire_server.narrative.outside import GATE_STEP, refuse_outside_names
-from groundwire_server.narrative.parts import RetrievalParts
+from groundwire_server.narrative.parts import NoEmbedder, RetrievalParts
 from groundwire_server.narrative.request import (
     DEFAULT_TOP_K,
     RetrievalLimits,
@@ -49,6 +49,7 @@ __all__ = [
     "Legs",
     "LibraryRouter",
     "LinearFusion",
+    "NoEmbedder",
     "RetrievalLimits",
     "RetrievalMode",
     "RetrievalParts",

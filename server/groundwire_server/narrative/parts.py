@@ -12,7 +12,16 @@ from groundwire_server.security import SecurityGate
 if TYPE_CHECKING:
     from groundwire_server.dense import Embedder
 
-__all__ = ["RetrievalParts"]
+__all__ = ["NoEmbedder", "RetrievalParts"]
+
+
+@dataclass(frozen=True, slots=True)
+class NoEmbedder:
+    """Why a server has no embedder, as a caller is told. `component` names the part and its state."""
+
+    component: str = "embedder"
+    message: str = "There is no embedder."
+    hint: str = "`groundwire models prepare` fetches the default model; mode LEXICAL needs none."
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +29,12 @@ class RetrievalParts:
     """The parts of this server.
 
     Attributes:
-        embedder: None: words only.
+        embedder: None: words only, for the reason that `no_embedder` gives.
         library_router: None: the one that the request names, by default keyword overlap.
     """
 
     embedder: Embedder | None = None
+    no_embedder: NoEmbedder = field(default_factory=NoEmbedder)
     gate: SecurityGate = field(default_factory=SecurityGate)
     limits: RetrievalLimits = field(default_factory=RetrievalLimits)
     library_router: LibraryRouter | None = None

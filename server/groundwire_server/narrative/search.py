@@ -94,7 +94,9 @@ def search_libraries(order: Order, call: Call, reach: Reach, parts: RetrievalPar
     if embedding is not None:
         outcome, embed = embedding.finish()
         if isinstance(outcome, Cause):
-            degradations += [vector_degradation(call, order.mode, library_id, outcome) for library_id in coverage]
+            degradations += [
+                vector_degradation(call, order.mode, library_id, outcome, parts.no_embedder) for library_id in coverage
+            ]
             coverage, embed = {}, None
         else:
             vector = outcome
@@ -167,9 +169,9 @@ def _coverage(
         return coverage, degradations
     for snapshot in reach.snapshots:
         library_id = snapshot.library_id
-        fault = vector_fault(snapshot, parts.embedder)
+        fault = vector_fault(snapshot, parts)
         if fault is not None:
-            degradations.append(vector_degradation(call, order.mode, library_id, fault))
+            degradations.append(vector_degradation(call, order.mode, library_id, fault, parts.no_embedder))
             continue
         coverage[library_id] = snapshot.coverage(candidates[library_id])
         if coverage[library_id] < 1:

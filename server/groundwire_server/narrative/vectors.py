@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from groundwire_server.errors import Cause, ErrorReason, FailedPrecondition, GroundwireError
 from groundwire_server.evidence import Call, CallCancelled, Degradation, DegradationKind
+from groundwire_server.narrative.parts import NoEmbedder, RetrievalParts
 from groundwire_server.narrative.request import RetrievalMode
 
 if TYPE_CHECKING:
@@ -21,19 +22,17 @@ __all__ = ["embed_or_explain", "model_name", "partial_degradation", "vector_degr
 
 _log = logging.getLogger(__name__)
 
-COMPONENT = "embedder"
-
 
 def model_name(embedder: Embedder) -> str:
     """A model as plans name it: NAME@SHA-256 of its file."""
     return f"{embedder.name}@{embedder.version}"
 
 
-def vector_fault(snapshot: Snapshot, embedder: Embedder | None) -> Cause | None:
+def vector_fault(snapshot: Snapshot, parts: RetrievalParts) -> Cause | None:
     """Why a library cannot be searched by meaning; None when it can."""
-    library = ("library_id", snapshot.library_id)
+    library, embedder = ("library_id", snapshot.library_id), parts.embedder
     if embedder is None:
-        return Cause(ErrorReason.NO_EMBEDDER, "There is no embedder.", (library,))
+        return Cause(ErrorReason.NO_EMBEDDER, parts.no_embedder.message, (library,))
     if snapshot.vectors is None:
         return Cause(ErrorReason.NO_EMBEDDER, "The library keeps no vectors.", (library,))
     if snapshot.vectors.version != embedder.version:
@@ -42,7 +41,9 @@ def vector_fault(snapshot: Snapshot, embedder: Embedder | None) -> Cause | None:
     return None
 
 
-def vector_degradation(call: Call, mode: RetrievalMode, library_id: str, cause: Cause) -> Degradation:
+def vector_degradation(
+    call: Call, mode: RetrievalMode, library_id: str, cause: Cause, absence: NoEmbedder
+) -> Degradation:
     """VECTOR_OFF, where the mode lets words answer alone.
 
     Raises:
@@ -52,15 +53,15 @@ def vector_degradation(call: Call, mode: RetrievalMode, library_id: str, cause: 
         raise FailedPrecondition(
             cause.reason,
             cause.message,
-            hint="`groundwire models prepare` fetches the default model; mode LEXICAL needs none.",
+            hint=absence.hint,
             details={**dict(cause.details), "library_id": library_id, "mode": mode.name},
         )
-    return call.accept(Degradation(DegradationKind.VECTOR_OFF, COMPONENT, library_id, cause))
+    return call.accept(Degradation(DegradationKind.VECTOR_OFF, absence.component, library_id, cause))
 
 
 def partial_degradation(call: Call, library_id: str, coverage: float) -> Degradation:
     """VECTOR_PARTIAL: some candidates have no vector yet. Raises FailedPrecondition when the call forbids it."""
-    return call.accept(Degradation(DegradationKind.VECTOR_PARTIAL, COMPONENT, library_id, coverage=coverage))
+    return call.accept(Degradation(DegradationKind.VECTOR_PARTIAL, "embedder", library_id, coverage=coverage))
 
 
 def embed_or_explain(embed: Callable[[], NDArray[np.float32]]) -> NDArray[np.float32] | Cause:
