@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from groundwire_server.dense import OnnxEmbedder, VectorIndex, find_model, make_embedder
+from groundwire_server.dense import OnnxEmbedder, VectorIndex, find_model, make_embedder, prepare
 from tests.dense.hostile import HOSTILE
 from tests.support.real_model import real_model
 
@@ -86,3 +87,14 @@ def test_by_name(embedder: OnnxEmbedder) -> None:
     assert (made.name, made.version, made.dim) == ("multilingual-e5-small", embedder.version, 384)
     assert made.embed_query("x").tobytes() == embedder.embed_query("x").tobytes()
     assert not made.for_tests
+
+
+def test_converted_again_it_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = real_model()
+    downloads = tmp_path / "models" / "downloads"
+    downloads.mkdir(parents=True)
+    for wheel in (model.folder.parent / "downloads").glob("*.whl"):
+        (downloads / wheel.name).symlink_to(wheel)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    again = prepare(model.spec.name, folder=tmp_path / "models")
+    assert again.files == model.files
