@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from groundwire_server.errors import Cause
 from groundwire_server.narrative.libraries import LibraryRouter
 from groundwire_server.narrative.request import RetrievalLimits
 from groundwire_server.security import SecurityGate
@@ -30,11 +32,13 @@ class RetrievalParts:
 
     Attributes:
         embedder: None: words only, for the reason that `no_embedder` gives.
+        vector_faults: why a library that has no vectors here has none, by its id, where there is more to say than that.
         library_router: None: the one that the request names, by default keyword overlap.
     """
 
     embedder: Embedder | None = None
     no_embedder: NoEmbedder = field(default_factory=NoEmbedder)
+    vector_faults: Mapping[str, Cause] = field(default_factory=dict)
     gate: SecurityGate = field(default_factory=SecurityGate)
     limits: RetrievalLimits = field(default_factory=RetrievalLimits)
     library_router: LibraryRouter | None = None

@@ -14,7 +14,7 @@ from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
 from groundwire_server.evidence import QueryVariant
-from groundwire_server.glossary import EntityTerm, MetricTerm, TermKind, names_of
+from groundwire_server.glossary import EntityTerm, MetricTerm, TermKind
 from groundwire_server.narrative.state import Search
 from groundwire_server.security import SecurityGate
 from groundwire_server.text import detect_language, is_cjk, normalize
@@ -54,7 +54,7 @@ def glossary_variants(query: str, glossary: Glossary, limit: int = MAX_VARIANTS 
 
 
 def _synonyms(mention: TermMention, glossary: Glossary, language: str) -> list[str]:
-    """The other names of a term, a name of each language in turn, the query's language first; codes last."""
+    """The other names of a term, a name of each language in turn, the query's language first."""
     (ref,) = mention.terms
     term: MetricTerm | EntityTerm
     if ref.kind == TermKind.METRIC.value:
@@ -63,16 +63,17 @@ def _synonyms(mention: TermMention, glossary: Glossary, language: str) -> list[s
         term = glossary.entities[ref.code]
     else:
         return []
+    named = [(term.label, "en"), *((synonym.text, synonym.language) for synonym in term.synonyms)]
+    if isinstance(term, EntityTerm):
+        named += [(identifier.value, "en") for identifier in term.identifiers]
+    seen = {normalize(""), normalize(mention.text)}
     by_language: dict[str, list[str]] = {language: []}
-    if term.label:
-        by_language.setdefault("en", []).append(term.label)
-    for synonym in term.synonyms:
-        by_language.setdefault(synonym.language or detect_language(synonym.text), []).append(synonym.text)
+    for name, spoken in named:
+        if normalize(name) not in seen:
+            seen.add(normalize(name))
+            by_language.setdefault(spoken or detect_language(name), []).append(name)
     turns = [by_language.pop(language), *(by_language[other] for other in sorted(by_language))]
-    in_turn = [name for name in chain.from_iterable(zip_longest(*turns)) if name]
-    names = dict.fromkeys([*in_turn, *names_of(term)])
-    written = normalize(mention.text)
-    return list({normalize(name): name for name in reversed(names) if normalize(name) != written}.values())[::-1]
+    return [name for name in chain.from_iterable(zip_longest(*turns)) if name]
 
 
 def _exchange(query: str, mentions: Sequence[TermMention], wordings: Sequence[str | None]) -> str:
