@@ -9,7 +9,7 @@ from groundwire_server.glossary.index import (
     Unknown,
     resolve_name,
 )
-from groundwire_server.glossary.mentions import TermMention, TermRef
+from groundwire_server.glossary.mentions import TermFinder, TermMention, TermRef
 from groundwire_server.glossary.periods import (
     FiscalCalendar,
     PeriodError,
@@ -17,6 +17,7 @@ from groundwire_server.glossary.periods import (
     PeriodMention,
     find_period_mentions,
     find_periods,
+    interval,
     parse_period,
     same_days,
 )
@@ -58,6 +59,7 @@ __all__ = [
     "Resolved",
     "Synonym",
     "Term",
+    "TermFinder",
     "TermKind",
     "TermMention",
     "TermRef",
@@ -65,6 +67,7 @@ __all__ = [
     "display_name",
     "find_period_mentions",
     "find_periods",
+    "interval",
     "kind_of",
     "names_of",
     "parse_period",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -140,19 +140,24 @@ class Glossary:
 
     def fiscal_calendar(self, entity: str) -> FiscalCalendar:
         """Fiscal year of an entity: its own, else its parent's, else from January on."""
-        start = named_by = ""
-        code = entity
-        for _ in range(len(self.entities)):
-            term = self.entities.get(code)
-            if term is None:
-                break
-            start, named_by = start or term.fiscal_year_start, named_by or term.fiscal_year_named_by
-            code = term.parent_code
+        start = next((term.fiscal_year_start for term in self._line(entity) if term.fiscal_year_start), "")
+        named_by = next((term.fiscal_year_named_by for term in self._line(entity) if term.fiscal_year_named_by), "")
         match named_by:
             case "start" | "end":
                 return FiscalCalendar(start or "01-01", named_by)
             case _:
                 return FiscalCalendar(start or "01-01")
+
+    def knows_fiscal_year(self, entity: str) -> bool:
+        """Whether the entity, or one above it, says when its fiscal year begins."""
+        return any(term.fiscal_year_start for term in self._line(entity))
+
+    def _line(self, entity: str) -> Iterator[EntityTerm]:
+        """The entity and those above it; nobody is above himself."""
+        term = self.entities.get(entity)
+        while term is not None:
+            yield term
+            term = self.entities.get(term.parent_code)
 
     def find_terms(self, text: str) -> list[TermMention]:
         """Every term that a text names, in order, the longest name winning where two overlap (semantics 11)."""

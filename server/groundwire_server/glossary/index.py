@@ -116,9 +116,7 @@ def _pairs(key: str) -> Counter[str]:
     return Counter(bordered[place : place + 2] for place in range(len(bordered) - 1))
 
 
-def resolve_name(
-    raw: str, indexes: Sequence[NameIndex], *, drop_note: bool = True, suggest: bool = True
-) -> Resolution:
+def resolve_name(raw: str, indexes: Sequence[NameIndex], *, drop_note: bool = True, suggest: bool = True) -> Resolution:
     """What a name means, by the first of these that says anything: a code as it is written; the name itself; a plural
     or word-order variant; then both again without a bracketed note at the end. Within each step the first index wins.
 

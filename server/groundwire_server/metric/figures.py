@@ -1,0 +1,166 @@
+"""Stored figures that a caller may see, one a source, in the version that was asked for (semantics 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+
+from groundwire_server.evidence import (
+    Call,
+    Dimension,
+    FactVersion,
+    Family,
+    Filter,
+    Label,
+    Period,
+    PeriodKind,
+    ReviewStatus,
+    Value,
+    matches,
+)
+from groundwire_server.metric.request import VersionPolicy
+from groundwire_server.store import FactRecord, StoredFact, StoreReader
+
+__all__ = ["FACT_ATTRIBUTES", "Figure", "FigureReader", "is_instant", "period_of"]
+
+FACT_ATTRIBUTES: dict[str, Family] = {
+    "channel": Family.TEXT,
+    "doc_id": Family.TEXT,
+    "entity": Family.TEXT,
+    "ingested_at": Family.INSTANT,
+    "metric": Family.TEXT,
+    "period": Family.PERIOD,
+    "unit": Family.TEXT,
+    "valid_as_of": Family.INSTANT,
+}
+"""Attributes that a filter may test of every figure, beside those that were given with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A filed value that answers. `version` None: its source has given one value only. `latest`: none is later."""
+
+    library_id: str
+    fact: StoredFact
+    version: FactVersion | None
+    latest: bool
+
+    @property
+    def record(self) -> FactRecord:
+        """What was stored."""
+        return self.fact.record
+
+
+@dataclass(frozen=True, slots=True)
+class FigureReader:
+    """Reads the figures of one library for one call. PENDING values do not exist here, and so hide nothing."""
+
+    library_id: str
+    reader: StoreReader
+    call: Call
+    versions: VersionPolicy = VersionPolicy.LATEST
+
+    def stated(self, metric: str, entity: str) -> list[StoredFact]:
+        """Every visible filed value of a metric of an entity, whatever its period, channel and dimensions."""
+        return [fact for fact in self._read(metric, entity, None, None) if self._is_visible(fact)]
+
+    def find(
+        self,
+        metric: str,
+        entity: str,
+        days: Period,
+        channel: str,
+        dimensions: tuple[Dimension, ...],
+        narrowed: Filter | None = None,
+    ) -> list[Figure]:
+        """The figures for a key, by unit and source, and within a source in order of filing.
+
+        Args:
+            days: the period; a span is never answered by an instant nor the reverse.
+            narrowed: a further filter, the call's hint.
+        """
+        instant = days.kind is PeriodKind.INSTANT
+        facts = [
+            fact
+            for fact in self._read(metric, entity, days, channel)
+            if fact.record.dimensions == dimensions and is_instant(fact.record) is instant and self._is_visible(fact)
+        ]
+        if narrowed is not None:
+            facts = [fact for fact in facts if matches(narrowed, _attributes(fact))]
+        figures = [figure for _, versions in groupby(facts, key=_fact_id) for figure in self._chosen(list(versions))]
+        return sorted(figures, key=_order)
+
+    def _read(self, metric: str, entity: str, days: Period | None, channel: str | None) -> list[StoredFact]:
+        return self.reader.facts(
+            min(self.call.principal.clearance, Label.CONFIDENTIAL),
+            metric=metric,
+            entity=entity,
+            channel=channel,
+            days=None if days is None else (days.first, days.last),
+            known_at=self.call.options.known_at,
+        )
+
+    def _is_visible(self, fact: StoredFact) -> bool:
+        options = self.call.options
+        record = fact.record
+        if record.review_status is ReviewStatus.PENDING or not self.call.principal.may_read(record.label):
+            return False
+        if options.valid_at is not None and record.valid_as_of is not None and record.valid_as_of > options.valid_at:
+            return False
+        return options.filter is None or matches(options.filter, _attributes(fact))
+
+    def _chosen(self, versions: list[StoredFact]) -> Iterable[Figure]:
+        """The versions that the policy wants, of all that are seen of one fact in order of filing."""
+        last = len(versions)
+        wanted = {VersionPolicy.LATEST: (last,), VersionPolicy.AS_REPORTED: (1,), VersionPolicy.ALL: range(1, last + 1)}
+        for number in wanted[self.versions]:
+            fact = versions[number - 1]
+            record = fact.record
+            place = FactVersion(number, last, record.filed_at, record.author, record.reason) if last > 1 else None
+            yield Figure(self.library_id, fact, place, latest=number == last)
+
+
+def is_instant(record: FactRecord) -> bool:
+    """Whether a stored figure is for a day and not for a span, be it a span of one day."""
+    return record.period_first == record.period_last and "/" not in record.period
+
+
+def period_of(record: FactRecord) -> Period:
+    """The stored period. Its kind is told by its canonical form."""
+    if is_instant(record):
+        kind = PeriodKind.INSTANT
+    elif "/" in record.period:
+        kind = PeriodKind.INTERVAL
+    else:
+        kind = PeriodKind.FISCAL if record.period.startswith("FY") else PeriodKind.CALENDAR
+    return Period(record.period, kind, record.period_first, record.period_last)
+
+
+def _attributes(fact: StoredFact) -> dict[str, Value]:
+    record = fact.record
+    values: dict[str, Value] = {attribute.name: attribute.value for attribute in record.attributes}
+    values |= {
+        "channel": record.channel,
+        "doc_id": record.source_doc,
+        "entity": record.entity,
+        "ingested_at": fact.recorded_at,
+        "metric": record.metric,
+        "period": period_of(record),
+        "unit": record.unit,
+    }
+    if record.valid_as_of is not None:
+        values["valid_as_of"] = record.valid_as_of
+    else:
+        values.pop("valid_as_of", None)
+    return values
+
+
+def _fact_id(fact: StoredFact) -> str:
+    return fact.fact_id
+
+
+def _order(figure: Figure) -> tuple[str, str, str, str, int]:
+    record = figure.record
+    number = figure.version.version if figure.version is not None else 1
+    return (record.unit.casefold(), record.source or record.source_doc, figure.library_id, figure.fact.fact_id, number)
