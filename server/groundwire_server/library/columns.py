@@ -86,8 +86,10 @@ class ChunkColumns:
 
     def rows_of(self, chunk_rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Rows of the store's chunk rows; `rows` for those that come after the last one here."""
+        if self.rows == 0:
+            return np.zeros(len(chunk_rows), np.int64)
         place = np.searchsorted(self.first_chunk_row, chunk_rows, side="right") - 1
-        known = chunk_rows <= (self.chunk_rows(np.array([self.rows - 1], np.int64))[0] if self.rows else 0)
+        known = chunk_rows <= self.chunk_rows(np.array([self.rows - 1], np.int64))
         return np.where(known, self.first_place[place] + chunk_rows - self.first_chunk_row[place], self.rows)
 
     def tie_key(self, row: int) -> tuple[str, int, int]:
