@@ -134,6 +134,14 @@ class StoreReader(Protocol):
         """Every readable source of one edge, by (source_doc, locator)."""
         ...
 
+    def retired_edge(self, clearance: Label, edge_id: str) -> list[StoredEdge]:
+        """Readable sources of one edge that are there no more, in the order of `edge`: old citations name them."""
+        ...
+
+    def relations(self, clearance: Label) -> list[str]:
+        """Distinct names of the relations of readable edges, sorted."""
+        ...
+
     def has_node(self, clearance: Label, kind: str, code: str) -> bool:
         """Whether a readable edge touches the node."""
         ...

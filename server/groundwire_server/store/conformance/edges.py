@@ -70,8 +70,13 @@ def a_changed_source_is_replaced(places: Places) -> None:
     now = store.reader().edges(Label.INTERNAL, nodes, outgoing=True)
     same([e.record.attributes[0].value for e in now], [51], "the relation now")
     same([e.record.attributes[0].value for e in then.edges(Label.INTERNAL, nodes, outgoing=True)], [40], "and then")
+    edge_id = now[0].edge_id
+    gone = store.reader().retired_edge(Label.INTERNAL, edge_id)
+    same([e.record.attributes[0].value for e in gone], [40], "the relation that is there no more")
+    same(then.retired_edge(Label.INTERNAL, edge_id), [], "what was gone then")
     _put(store, make_edge(label=Label.RESTRICTED))
     same(store.reader().edges(Label.CONFIDENTIAL, nodes, outgoing=True), [], "under a stricter label")
+    same(len(store.reader().retired_edge(Label.INTERNAL, edge_id)), 2, "both that were")
     store.close()
 
 
@@ -94,6 +99,12 @@ def nodes_are_what_edges_touch(places: Places) -> None:
     ):
         same(reader.has_node(Label.INTERNAL, kind, code), there, f"whether {kind}:{code} is there")
     expect(reader.has_node(Label.CONFIDENTIAL, "entity", "y"), "a reader with more clearance sees y")
+    _put(
+        store, make_edge("a", "c", relation="supplies"), make_edge("x", "z", relation="audits", label=Label.RESTRICTED)
+    )
+    common = make_edge().relation
+    same(store.reader().relations(Label.CONFIDENTIAL), sorted([common, "supplies"]), "names of relations")
+    same(reader.relations(Label.INTERNAL), [common], "and as they were")
     store.close()
 
 

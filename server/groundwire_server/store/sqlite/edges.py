@@ -13,7 +13,16 @@ from groundwire_server.store.sqlite.codec import decode_attributes, decode_insta
 from groundwire_server.store.sqlite.digest import birth_event, hash_parts
 from groundwire_server.store.sqlite.transaction import VISIBLE, Transaction
 
-__all__ = ["has_node", "make_edge_id", "put_edges", "read_edge", "read_edges", "read_nodes", "retire_edges_of"]
+__all__ = [
+    "has_node",
+    "make_edge_id",
+    "put_edges",
+    "read_edge",
+    "read_edges",
+    "read_nodes",
+    "read_relations",
+    "retire_edges_of",
+]
 
 _TEXTS = (
     "source_kind",
@@ -100,17 +109,20 @@ def retire_edges_of(transaction: Transaction, source_doc: str) -> int:
     return len(rows)
 
 
-_EDGE = (
-    f"SELECT edge_row, edge_id, committed_at, born, {_COLUMNS}"
-    f" FROM edge JOIN generation ON generation = born WHERE {VISIBLE} AND label <= :label AND "
+# A death that a later generation brought is none yet for a reader of an older one.
+_READ = (
+    f"SELECT edge_row, edge_id, committed_at, born, CASE WHEN died <= :g THEN died END, {_COLUMNS}"
+    " FROM edge JOIN generation ON generation = born"
 )
+_EDGE = f"{_READ} WHERE {VISIBLE} AND label <= :label AND "
+_GONE_EDGE = f"{_READ} WHERE died <= :g AND label <= :label AND "
 
 
 def _edge(row: tuple[Any, ...]) -> StoredEdge:
-    edge_row, edge_id, recorded_at, born, label, *texts, attributes = row
+    edge_row, edge_id, recorded_at, born, died, label, *texts, attributes = row
     named = dict(zip(_TEXTS, texts, strict=True))
     record = EdgeRecord(**named, label=Label(label), attributes=decode_attributes(attributes))
-    return StoredEdge(edge_row, edge_id, record, decode_instant(recorded_at), born, None)
+    return StoredEdge(edge_row, edge_id, record, decode_instant(recorded_at), born, died)
 
 
 def _in_order(edges: Iterable[StoredEdge]) -> list[StoredEdge]:
@@ -129,10 +141,22 @@ def read_edges(
     return _in_order(found)
 
 
-def read_edge(connection: sqlite3.Connection, generation: int, strictest: int, edge_id: str) -> list[StoredEdge]:
-    """The visible sources of one edge."""
-    rows = connection.execute(f"{_EDGE}edge_id = :id", {"g": generation, "label": strictest, "id": edge_id})
+def read_edge(
+    connection: sqlite3.Connection, generation: int, strictest: int, edge_id: str, *, gone: bool = False
+) -> list[StoredEdge]:
+    """The visible sources of one edge, or those that have died."""
+    which = _GONE_EDGE if gone else _EDGE
+    rows = connection.execute(f"{which}edge_id = :id", {"g": generation, "label": strictest, "id": edge_id})
     return _in_order(_edge(row) for row in rows.fetchall())
+
+
+def read_relations(connection: sqlite3.Connection, generation: int, strictest: int) -> list[str]:
+    """Distinct relation names of visible edges, sorted."""
+    rows = connection.execute(
+        f"SELECT DISTINCT relation FROM edge WHERE {VISIBLE} AND label <= :label ORDER BY 1",
+        {"g": generation, "label": strictest},
+    )
+    return [relation for (relation,) in rows.fetchall()]
 
 
 def has_node(connection: sqlite3.Connection, generation: int, strictest: int, kind: str, code: str) -> bool:

@@ -145,6 +145,14 @@ class SqliteReader:
         with self._pool.connection() as connection:
             return edges.read_edge(connection, self._generation, readable_labels(clearance), edge_id)
 
+    def retired_edge(self, clearance: Label, edge_id: str) -> list[StoredEdge]:
+        with self._pool.connection() as connection:
+            return edges.read_edge(connection, self._generation, readable_labels(clearance), edge_id, gone=True)
+
+    def relations(self, clearance: Label) -> list[str]:
+        with self._pool.connection() as connection:
+            return edges.read_relations(connection, self._generation, readable_labels(clearance))
+
     def has_node(self, clearance: Label, kind: str, code: str) -> bool:
         with self._pool.connection() as connection:
             return edges.has_node(connection, self._generation, readable_labels(clearance), kind, code)
