@@ -34,7 +34,7 @@ _HYPHEN = r"[-\u2010]"
 _SOFT_HYPHEN_AT_LINE_END = re.compile(rf"\xad(?={_LINE_END})")
 _BROKEN_LINE = re.compile(_HYPHEN + _LINE_END)
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
-_LETTER_BEYOND_ASCII = re.compile(r"[^\W\x00-\x7f]")
+_LETTER_BEYOND_ASCII = re.compile(rf"[^\W\x00-\x7f]|[{CJK_CLASS}]")
 
 
 @dataclass(frozen=True, slots=True)
