@@ -110,7 +110,7 @@ def test_a_restart_of_the_server_loses_nothing_that_was_acknowledged(tmp_path: P
     library.close()
     library = make_library(tmp_path)
     with opened(library, resume_after_seq=0) as (ingest, events):
-        assert events == [Accepted(2, 256), DocumentOutcome("a.txt", 1, 1, 1)]
+        assert events == [Accepted(2, 256), DocumentOutcome("a.txt", 1, 1, 1), Ack(2)]
         ingest.feed(3, None, b"o", True)
         assert summary(ingest.finish(3)) == (2, 0, 0)
     assert texts(library) == {"a.txt": "one", "b.txt": "two"}
@@ -120,7 +120,7 @@ def test_outcomes_that_the_client_has_are_not_repeated(library: Library) -> None
     send(library, ("a.txt", b"one"), ("b.txt", b"two"), ("c.txt", b""))
     for known in range(4):
         with opened(library, resume_after_seq=known) as (ingest, events):
-            assert acks(events) == [3]
+            assert set(acks(events)) == {3}
             assert [outcome.seq for outcome in outcomes(events)] == list(range(known + 1, 4))
             assert summary(ingest.finish(3)) == (2, 0, 1)
 

@@ -7,7 +7,9 @@ from groundwire_server.ingest.documents import (
     PreparedDocument,
     RefusedDocument,
     prepare_documents,
+    read_period,
 )
+from groundwire_server.ingest.embedding import EmbeddingJob, EmbeddingProgress, EmbeddingState, EmbeddingTarget
 from groundwire_server.ingest.events import (
     Accepted,
     Ack,
@@ -20,7 +22,9 @@ from groundwire_server.ingest.events import (
 from groundwire_server.ingest.fact_files import FACT_FILE_FORMS, FactIngestRules
 from groundwire_server.ingest.fact_ingest import FactIngest
 from groundwire_server.ingest.facts import FactFields, FactRules
+from groundwire_server.ingest.folder import SIDECAR_SUFFIX, FolderFault, FolderFile, load_sidecar, walk_folder
 from groundwire_server.ingest.head import DocumentHead, FactFileHead
+from groundwire_server.ingest.path_pattern import PathPatterns
 from groundwire_server.ingest.relation_names import DEFAULT_RELATION_NAMES, RelationNames
 from groundwire_server.ingest.relations import RelationFields, RelationRules
 from groundwire_server.ingest.stream import IngestLimits, IngestOpening, IngestTarget
@@ -28,23 +32,31 @@ from groundwire_server.ingest.stream import IngestLimits, IngestOpening, IngestT
 __all__ = [
     "DEFAULT_RELATION_NAMES",
     "FACT_FILE_FORMS",
+    "SIDECAR_SUFFIX",
     "Accepted",
     "Ack",
     "DocumentHead",
     "DocumentIngest",
     "DocumentOutcome",
     "DocumentRules",
+    "EmbeddingJob",
+    "EmbeddingProgress",
+    "EmbeddingState",
+    "EmbeddingTarget",
     "FactFields",
     "FactFileHead",
     "FactIngest",
     "FactIngestRules",
     "FactRules",
+    "FolderFault",
+    "FolderFile",
     "IngestDesk",
     "IngestEvent",
     "IngestLimits",
     "IngestOpening",
     "IngestSummary",
     "IngestTarget",
+    "PathPatterns",
     "PreparedDocument",
     "RefusedDocument",
     "RejectedRow",
@@ -52,5 +64,8 @@ __all__ = [
     "RelationNames",
     "RelationRules",
     "RowsRejected",
+    "load_sidecar",
     "prepare_documents",
+    "read_period",
+    "walk_folder",
 ]

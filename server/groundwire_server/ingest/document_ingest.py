@@ -25,6 +25,8 @@ from groundwire_server.store.protocol import StoreReader, StoreWriter
 
 __all__ = ["DocumentIngest"]
 
+_NONE = (0, 0)
+
 
 class DocumentIngest(IngestStream[DocumentOutcome]):
     """Takes documents in parts; each becomes visible whole or not at all.
@@ -73,15 +75,18 @@ class DocumentIngest(IngestStream[DocumentOutcome]):
 
     def _write_gathered(self, writer: StoreWriter) -> list[DocumentOutcome]:
         reader = self._target.store.reader()
-        latest: dict[str, DocumentOutcome] = {}
+        standing: dict[str, tuple[int, int]] = {}
         written: list[DocumentOutcome] = []
         for seq, documents in self._gathered:
             outcomes = []
             for prepared in documents:
                 outcome = self._write(writer, seq, prepared)
                 if outcome.error is not None:
-                    outcome = self._still_active(outcome, latest.get(outcome.doc_id), reader)
-                latest[outcome.doc_id] = outcome
+                    revision, chunks = standing.get(outcome.doc_id) or self._active(reader, outcome.doc_id)
+                    outcome = replace(outcome, revision=revision, chunks=chunks)
+                elif isinstance(prepared, PreparedDocument):
+                    readable = prepared.document.label <= self._clearance
+                    standing[outcome.doc_id] = (outcome.revision, outcome.chunks) if readable else _NONE
                 outcomes.append(outcome)
             self._finish_part(writer, seq, encode_document_outcomes(outcomes))
             written += outcomes
@@ -103,14 +108,10 @@ class DocumentIngest(IngestStream[DocumentOutcome]):
             warnings=prepared.warnings,
         )
 
-    def _still_active(
-        self, refused: DocumentOutcome, earlier: DocumentOutcome | None, reader: StoreReader
-    ) -> DocumentOutcome:
-        """A refused document keeps the revision that it had, be it from this very transaction."""
-        if earlier is not None:
-            return replace(refused, revision=earlier.revision, chunks=earlier.chunks)
-        active = reader.active_revision(refused.doc_id, clearance=self._clearance)
-        return refused if active is None else replace(refused, revision=active.revision, chunks=active.chunks)
+    def _active(self, reader: StoreReader, doc_id: str) -> tuple[int, int]:
+        """Revision and chunks that a refused document keeps, as far as the caller may know of it."""
+        active = reader.active_revision(doc_id, clearance=self._clearance)
+        return _NONE if active is None else (active.revision, active.chunks)
 
     def _forget_gathered(self) -> None:
         self._gathered.clear()

@@ -10,7 +10,7 @@ from groundwire_server.errors import DocumentRefused, ErrorReason, InvalidReques
 from groundwire_server.ingest.facts import FactRules, read_fact_file
 from groundwire_server.ingest.head import FactFileHead, check_doc_id
 from groundwire_server.ingest.json_rows import read_json_rows
-from groundwire_server.ingest.relation_names import parse_relation_file_mapping
+from groundwire_server.ingest.relation_names import parse_relation_mapping
 from groundwire_server.ingest.relations import RelationRules, read_relation_file
 from groundwire_server.library import Snapshot
 from groundwire_server.store.rows import EdgeRecord, FactRecord
@@ -96,7 +96,7 @@ def _facts(form: str) -> Callable[[FactFileHead, bytes, FactIngestRules], Iterat
 
 
 def _relations(head: FactFileHead, raw: bytes, rules: FactIngestRules) -> Iterator[FactFileRow]:
-    columns, names = parse_relation_file_mapping(head.mapping_toml)
+    columns, names = parse_relation_mapping(head.mapping_toml)
     of_file = replace(rules.relations, names=rules.relations.names.extended(names))
     if head.label is not None:
         of_file = replace(of_file, default_label=head.label)

@@ -6,23 +6,30 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Self
 
 from groundwire_server.errors import ErrorReason, InvalidRequest, Violation
 
-__all__ = ["DEFAULT_RELATION_NAMES", "RelationNames", "parse_relation_file_mapping"]
+__all__ = ["DEFAULT_RELATION_NAMES", "RelationNames", "parse_relation_mapping"]
 
 _FIELD = "mapping_toml"
 
 
 @dataclass(frozen=True, slots=True)
 class RelationNames:
-    """Names that stand for another relation read backwards, e.g. "owned_by" for "parent_of"."""
+    """Names that stand for another relation read backwards, e.g. "owned_by" for "parent_of".
+
+    Raises:
+        InvalidRequest: CONTRADICTION, a name stands for one that is itself turned round.
+    """
 
     inverse: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "inverse", MappingProxyType(dict(self.inverse)))
+        chained = [name for name, stored in self.inverse.items() if stored in self.inverse]
+        if chained:
+            why = "stands for a relation that is itself turned round"
+            raise InvalidRequest([Violation(f"{_FIELD}.{name}", ErrorReason.CONTRADICTION, why) for name in chained])
 
     def resolve(self, relation: str) -> tuple[str, bool]:
         """The stored name, and whether subject and object change places.
@@ -33,28 +40,21 @@ class RelationNames:
         stored = self.inverse.get(relation)
         return (relation, False) if stored is None else (stored, True)
 
-    def extended(self, other: RelationNames) -> RelationNames:
-        """These names with those of another mapping, which win."""
-        return RelationNames({**self.inverse, **other.inverse})
-
-    @classmethod
-    def from_toml(cls, text: str) -> Self:
-        """Read `relations.toml`: `owned_by = {inverse = "parent_of"}`, one line a name.
-
-        Raises:
-            InvalidRequest: it is no TOML, or an entry is of another form; every fault at once.
-        """
-        return cls(_inverses(_parse(text)))
+    def extended(self, changes: Mapping[str, str]) -> RelationNames:
+        """These names with some others, which win; one that stands for "" is turned round no more."""
+        merged = {**self.inverse, **changes}
+        return RelationNames({name: stored for name, stored in merged.items() if stored})
 
 
 # Those of formats.md. The mapping of a file of relations adds to them and wins.
 DEFAULT_RELATION_NAMES = RelationNames({"owned_by": "parent_of", "part_of": "parent_of", "subsidiary_of": "parent_of"})
 
 
-def parse_relation_file_mapping(text: str) -> tuple[dict[str, str], RelationNames]:
+def parse_relation_mapping(text: str) -> tuple[dict[str, str], dict[str, str]]:
     """The mapping that comes with a file of relations: names as in `relations.toml`, and a table [columns].
 
-    [columns] says in which key of a row a field stands, e.g. `subject = "child"`. Returns (columns, names).
+    A name is a line `owned_by = {inverse = "parent_of"}`, or `owned_by = {}` where it is to be stored as it is.
+    [columns] says in which key of a row a field stands, e.g. `subject = "child"`. Returns (columns, changes of names).
 
     Raises:
         InvalidRequest: it is no TOML, or an entry is of another form; every fault at once.
@@ -65,7 +65,7 @@ def parse_relation_file_mapping(text: str) -> tuple[dict[str, str], RelationName
         raise InvalidRequest.one(
             f"{_FIELD}.columns", ErrorReason.VALUE_MALFORMED, 'is not of the form subject = "name of the key"'
         )
-    return columns, RelationNames(_inverses(table))
+    return columns, _inverses(table)
 
 
 def _parse(text: str) -> dict[str, object]:
@@ -80,17 +80,13 @@ def _inverses(table: Mapping[str, object]) -> dict[str, str]:
     violations = []
     for name, entry in table.items():
         inverse = entry.get("inverse") if isinstance(entry, dict) and len(entry) == 1 else None
-        if isinstance(inverse, str) and inverse.strip():
+        if entry == {}:
+            inverses[name] = ""
+        elif isinstance(inverse, str) and inverse.strip():
             inverses[name] = inverse.strip()
         else:
-            violations.append(
-                Violation(f"{_FIELD}.{name}", ErrorReason.VALUE_MALFORMED, 'is not of the form {inverse = "parent_of"}')
-            )
-    for name, inverse in inverses.items():
-        if inverse in inverses:
-            violations.append(
-                Violation(f"{_FIELD}.{name}", ErrorReason.CONTRADICTION, f"{inverse} is itself mapped to another name")
-            )
+            why = 'is not of the form {inverse = "parent_of"}'
+            violations.append(Violation(f"{_FIELD}.{name}", ErrorReason.VALUE_MALFORMED, why))
     if violations:
         raise InvalidRequest(violations)
     return inverses

@@ -58,7 +58,7 @@ class IngestLimits:
 class IngestOpening:
     """How a client opens an ingest, or opens it again.
 
-    resume_after_seq: the highest part of which it knows that it is durable; outcomes up to there it has.
+    resume_after_seq: the highest part that was acknowledged to it; outcomes up to there it has.
     validate_only: report what would happen and store nothing.
     clearance: of the caller; outcomes tell nothing of documents beyond it.
     """
@@ -143,10 +143,16 @@ class IngestStream(ABC, Generic[Outcome]):
         return self._taken > self._durable
 
     def opening(self) -> Iterator[IngestEvent]:
-        """Accepted, then again the outcomes of all parts behind the one up to which the client knows of them."""
+        """Accepted, then again the outcomes of all parts behind `resume_after_seq`, then an Ack that covers them.
+
+        A client takes its next `resume_after_seq` from acknowledgements and not from Accepted: so it misses no outcome
+        when the connection breaks in between.
+        """
         yield Accepted(self._durable, self._limits.max_in_flight_parts)
         again, self._again = self._again, []
-        yield from again
+        if again:
+            yield from again
+            yield Ack(self._durable)
 
     def flush(self) -> list[IngestEvent]:
         """Commit what was taken: its outcomes, then the acknowledgement. To be called whenever no part is waiting."""
