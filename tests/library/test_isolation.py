@@ -111,7 +111,7 @@ def _answers(snapshot: Snapshot, clearance: Label) -> dict[str, object]:
     return seen
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(data=st.data(), reader=st.sampled_from(READERS), embedded=st.integers(0, 9))
 def test_hidden_rows_change_nothing(data: st.DataObject, reader: tuple[Label, Label], embedded: int) -> None:
     clearance, hidden_label = reader

@@ -266,4 +266,4 @@ def _sorted(records: object) -> list[str]:
 
 
 TestLibraryMachine = LibraryMachine.TestCase
-TestLibraryMachine.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
+TestLibraryMachine.settings = settings(max_examples=15, stateful_step_count=25, deadline=None)
