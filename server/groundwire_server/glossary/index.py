@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from groundwire_server.glossary.names import name_key, variant_keys, without_note
+from groundwire_server.glossary.names import inverted_keys, name_key, variant_keys, without_note
 
 __all__ = ["Ambiguous", "NameIndex", "Resolution", "Resolved", "Unknown", "resolve_name"]
 
@@ -44,19 +44,20 @@ class NameIndex:
 
     Args:
         entries: (code, name) pairs; a code is a name only where it is listed as one.
-        variants: whether plural and word-order variants count. Not for entities: names of their own have neither.
+        variants: whether plural and word-order variants count. Not for entities, whose names have neither: of these
+            only the inverted form counts ("Korea, Republic of").
     """
 
     def __init__(self, entries: Iterable[tuple[str, str]], *, variants: bool) -> None:
         self._entries = tuple(dict.fromkeys(entries))
+        self._keys = variant_keys if variants else inverted_keys
         self.codes = frozenset(code for code, _ in self._entries)
         self._exact: dict[str, tuple[str, ...]] = {}
         self._variant: dict[str, tuple[str, ...]] = {}
         for code, name in self._entries:
             _add(self._exact, name_key(name), code)
-            for key in variant_keys(name) if variants else ():
+            for key in self._keys(name):
                 _add(self._variant, key, code)
-        self._variants = variants
 
     def exact(self, raw: str) -> tuple[str, ...]:
         """Codes with this very name, spacing and punctuation aside; sorted."""
@@ -64,10 +65,8 @@ class NameIndex:
 
     def variant(self, raw: str) -> tuple[str, ...]:
         """Codes with a plural or word-order variant of this name; sorted."""
-        if not self._variants:
-            return ()
         found: set[str] = set()
-        for key in variant_keys(raw):
+        for key in self._keys(raw):
             found.update(self._variant.get(key, ()))
         return tuple(sorted(found))
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from groundwire_server.evidence import Span, slice_text
-from groundwire_server.glossary.names import stem
+from groundwire_server.glossary.names import inverted, stem
 from groundwire_server.glossary.terms import (
     MemberTerm,
     Term,
@@ -81,13 +81,16 @@ class TermFinder:
             written = {synonym.text for synonym in term.synonyms} | {term.label}
             for name in names_of(term):
                 cased = name if name not in written else ""
-                normal = normalize(name)
-                atoms = list(_atoms(normal))
-                words = [atom.text for atom in atoms]
-                dots = [bool(_SENTENCE_END.search(normal[a.end : b.start])) for a, b in pairwise(atoms)]
-                _insert(self._exact, words, dots, (ref, cased))
-                if not cased and kind_of(term) is not TermKind.ENTITY:
-                    _insert(self._plural, [stem(word) for word in words], dots, (ref, cased))
+                for form in (normalize(name), inverted(name)) if not cased else (normalize(name),):
+                    self._add(form, ref, cased, plural=not cased and kind_of(term) is not TermKind.ENTITY)
+
+    def _add(self, normal: str, ref: TermRef, cased: str, *, plural: bool) -> None:
+        atoms = list(_atoms(normal))
+        words = [atom.text for atom in atoms]
+        dots = [bool(_SENTENCE_END.search(normal[a.end : b.start])) for a, b in pairwise(atoms)]
+        _insert(self._exact, words, dots, (ref, cased))
+        if plural:
+            _insert(self._plural, [stem(word) for word in words], dots, (ref, cased))
 
     def find(self, text: str) -> list[TermMention]:
         """Mentions in text order, none over another: the longest wins, then the first."""

@@ -10,7 +10,7 @@ import unicodedata
 
 from groundwire_server.text import is_cjk, normalize
 
-__all__ = ["name_key", "stem", "variant_keys", "without_note", "words_of"]
+__all__ = ["inverted", "inverted_keys", "name_key", "stem", "variant_keys", "without_note", "words_of"]
 
 _NOTE = re.compile(r"\s*(?:\([^()]*\)|（[^（）]*）|\[[^\[\]]*\]|［[^［］]*］|【[^【】]*】|〔[^〔〕]*〕)\s*$")
 _MEANINGFUL_PUNCTUATION = frozenset("%‰#")
@@ -92,12 +92,27 @@ def variant_keys(text: str) -> frozenset[str]:
     words = words_of(text)
     stems = [stem(word) for word in words]
     keys = {"".join(stems)}
-    head, comma, tail = normalize(text).partition(",")
-    if comma and "," not in tail:
-        keys.add("".join(stem(word) for word in (*words_of(tail), *words_of(head))))
+    turned = inverted(text)
+    if turned:
+        keys.add("".join(stem(word) for word in words_of(turned)))
     if not _DIRECTED.intersection(words):
         keys.add(" ".join(sorted(stems)))
     return frozenset(keys)
+
+
+def inverted(text: str) -> str:
+    """The name with the parts around its only comma exchanged; empty where it has none or several.
+
+    >>> inverted("Korea, Republic of")
+    'republic of korea'
+    """
+    head, comma, tail = (part.strip() for part in normalize(text).partition(","))
+    return f"{tail} {head}" if comma and head and tail and "," not in tail else ""
+
+
+def inverted_keys(text: str) -> frozenset[str]:
+    """Keys that a name of its own shares with its inverted form. It has no plural, and its words keep their places."""
+    return frozenset(name_key(form) for form in (text, inverted(text)) if form)
 
 
 def without_note(text: str) -> str:

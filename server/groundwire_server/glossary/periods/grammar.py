@@ -190,12 +190,19 @@ class Grammar:
                 yield Relative(unit, offset), at + 1
                 if self._is(at + 1, _S.APOSTROPHE) and self._text(at + 2) == "s":
                     yield Relative(unit, offset), at + 3
-        elif self._is(at + 1, _S.AGO):
-            number = 1 if self._text(at) in ("a", "one") else None
-            if self._is(at, _S.COUNT) or self._digits(at) in (1, 2):
-                number = self._integer(at)
-            if number is not None:
-                yield Relative(Unit.YEAR, -number), at + 2
+            return
+        number = 1 if self._text(at) == "a" else None
+        if self._is(at, _S.COUNT) or self._digits(at) in (1, 2):
+            number = self._integer(at)
+        end = self._behind_ago(at + 1)
+        if number is not None and end is not None:
+            yield Relative(Unit.YEAR, -number), end
+
+    def _behind_ago(self, at: int) -> int | None:
+        """The place behind "years ago" or 年前."""
+        if self._is(at, _S.AGO):
+            return at + 1
+        return at + 2 if self._is(at, _S.YEAR) and self._is(at + 1, _S.BEFORE) else None
 
     def _relative(self, at: int) -> tuple[Unit, int]:
         value = self._words[at].value
@@ -475,8 +482,8 @@ class Grammar:
                 yield opens, end + 1
             if self._is(end, _S.ROLLING):
                 yield rolls, end + 1
-        if self._digits(at) == 4 and self._is(at + 1, _S.AGO):
-            yield opens, at + 2
+        if self._digits(at) == 4 and self._is(at + 1, _S.YEAR) and self._is(at + 2, _S.BEFORE):
+            yield opens, at + 3
         if self._is(at, _S.NUMBER) and self._is(at + 1, _S.DECADE):
             yield Refused(PeriodFault.UNKNOWN), at + 2
         if self._is(at, _S.ROLLING):

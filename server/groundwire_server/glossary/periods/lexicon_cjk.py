@@ -41,7 +41,7 @@ _PLAIN = {
     "今年累計 期初来 累計 累计 累計期間 累计期间",
     Symbol.DECADE: "年代",
     # Words that hold one of the above and mean something else.
-    Symbol.OTHER: "日本 毎年 每年 毎月 每月 毎日 每日 年間 年间 月間 周年 年末年始 日間 四季 四季報",
+    Symbol.OTHER: "日本 毎年 每年 毎月 每月 毎日 每日 年間 年间 月間 周年 年末年始 日間 四季報",
 }
 _HALVES = {
     1: "上半期 上期 上半年 上半年度 上半 前半 前半期 中間期 中间期",
@@ -83,7 +83,7 @@ def _build() -> Lexicon:
     words.update({name: (Symbol.ERA, era) for name, era in ERAS.items()})
     words.update(dict.fromkeys(("民國", "民国", "中華民國", "中华民国", "中華民国"), (Symbol.ERA, MINGUO)))
     words.update(dict.fromkeys(("两", "兩"), (Symbol.COUNT, 2)))
-    words["年前"] = (Symbol.AGO, Unit.YEAR)
+    words["前"] = (Symbol.BEFORE, None)
     return words
 
 

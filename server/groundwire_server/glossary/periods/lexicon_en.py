@@ -72,7 +72,7 @@ def _build() -> Lexicon:
     words["today"] = (Symbol.RELATIVE, (Unit.DAY, 0))
     words["yesterday"] = (Symbol.RELATIVE, (Unit.DAY, -1))
     for phrase in ("years ago", "year ago"):
-        words[phrase] = (Symbol.AGO, Unit.YEAR)
+        words[phrase] = (Symbol.AGO, None)
     return words
 
 

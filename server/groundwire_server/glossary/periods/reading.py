@@ -177,11 +177,13 @@ def find_period_mentions(
 def _longest(grammar: Grammar, words: list[Word], at: int, given: Circumstances) -> tuple[list[Expression], int] | None:
     if words[at].symbol in _NEVER_FIRST:
         return None
+    expressions = list(grammar.expressions(at))
+    # "Q4 2019 to Q4 2018" compares two periods, and "as of" is no part of a day's name.
+    compares = any(isinstance(each, Range) and _is_reversed(each, given) for each, _ in expressions)
+    of_account = words[at].symbol is Symbol.AS_OF
     by_end: dict[int, list[Expression]] = {}
-    for expression, end in grammar.expressions(at):
-        # "as of" is no part of a day's name, and "Q4 2019 to Q4 2018" compares two periods.
-        of_account = words[at].symbol is Symbol.AS_OF and not isinstance(expression, Ended)
-        if not of_account and not (isinstance(expression, Range) and _is_reversed(expression, given)):
+    for expression, end in expressions:
+        if not (compares and isinstance(expression, Range)) and (isinstance(expression, Ended) or not of_account):
             by_end.setdefault(end, []).append(expression)
     for end in sorted(by_end, reverse=True):
         if _has_borders(words, at, end):
@@ -223,12 +225,14 @@ def _has_borders(words: list[Word], first: int, end: int) -> bool:
 
 
 def _stands_alone(expression: Expression, words: list[Word], first: int, end: int) -> bool:
-    """Whether so little text is a period in a sentence: a bare number, a two-digit 年, the words may and march."""
+    """Whether so little text is a period in a sentence: not a number that counts, a two-digit 年, the word may."""
     if not isinstance(expression, Point):
         return True
     year, part = expression.year, expression.part
     if year is None and isinstance(part, Month) and words[first].text in ("may", "march", "mar", "dec", "sep", "jan"):
         return False
+    if year is None and words[first].symbol is Symbol.COUNT and words[end - 1].text == "季":
+        return False  # 四季 is the seasons
     if isinstance(year, Year) and part is None and not expression.end:
         if year.bare and end == first + 1:
             counted = end < len(words) and _COUNTED.match(words[end].text) is not None

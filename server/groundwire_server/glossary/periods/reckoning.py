@@ -233,13 +233,20 @@ def _numeric_day(readings: tuple[tuple[int, int, int], ...], era: Era | None) ->
 def _range(expression: Range, given: Circumstances) -> Period:
     first, last = _share_year(expression.first, expression.last)
     if expression.dashed and isinstance(first, Point) and isinstance(last, Point):
-        years = (first.year, last.year)
-        if first == Point(years[0]) and last == Point(years[1]) and all(isinstance(y, Year) and y.bare for y in years):
-            labels = [year.label for year in years if isinstance(year, Year)]
-            if labels[1] == labels[0] + 1:
-                both = (f"FY{labels[1]}", f"{labels[0]}-01-01/{labels[1]}-12-31")
-                raise Unreckonable(PeriodFault.AMBIGUOUS, both)
+        _check_dashed(first, last)
     return interval(reckon(first, given).first, reckon(last, given).last)
+
+
+def _check_dashed(first: Point, last: Point) -> None:
+    """2023-2024 may be a fiscal year, and the 24 of 2023/24年度 is no year of its own."""
+    one, two = first.year, last.year
+    if not (isinstance(one, Year) and isinstance(two, Year)) or first.part is not None or last.part is not None:
+        return
+    if one.scheme is not two.scheme:
+        raise Unreckonable(PeriodFault.UNKNOWN)
+    if one.bare and two.bare and two.label == one.label + 1:
+        both = (f"FY{two.label}", f"{one.label}-01-01/{two.label}-12-31")
+        raise Unreckonable(PeriodFault.AMBIGUOUS, both)
 
 
 def _share_year(first: Expression, last: Expression) -> tuple[Expression, Expression]:

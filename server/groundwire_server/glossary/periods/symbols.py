@@ -39,7 +39,8 @@ class Symbol(Enum):
     AS_OF = auto()  # as of, 截至
     AS_OF_AFTER = auto()  # 時点
     RELATIVE = auto()  # (Unit, offset): last year
-    AGO = auto()  # Unit: years ago, 年前
+    AGO = auto()  # years ago
+    BEFORE = auto()  # the 前 of 三年前
     FROM = auto()  # from, 从
     TO = auto()  # to, 至
     FROM_AFTER = auto()  # から, which stands behind the beginning
