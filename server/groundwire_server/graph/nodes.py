@@ -1,0 +1,139 @@
+"""Nodes by id or by name. What no readable edge touches, and no term names, is not there (semantics 12)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from groundwire_server.errors import ErrorReason, Violation
+from groundwire_server.evidence import GraphNode, Principal, format_node_id, parse_node_id
+from groundwire_server.glossary import (
+    Ambiguous,
+    EntityTerm,
+    MetricTerm,
+    NameIndex,
+    Resolved,
+    display_name,
+    names_of,
+)
+from groundwire_server.store import StoreReader
+
+if TYPE_CHECKING:
+    from groundwire_server.library import Snapshot
+
+__all__ = ["Node", "NodeNames", "find_nodes"]
+
+ENTITY, METRIC = "entity", "metric"
+_MOST_SUGGESTIONS = 5
+
+Node = tuple[str, str]
+"""Kind and code."""
+
+
+class NodeNames:
+    """Nodes of one library at one state, as one caller sees them."""
+
+    def __init__(self, snapshot: Snapshot, reader: StoreReader, principal: Principal) -> None:
+        self._glossary = snapshot.glossary
+        self._reader = reader
+        self._clearance = principal.clearance
+
+    def find(self, raw: str) -> tuple[Node, ...]:
+        """The nodes that a text may mean: an id goes before a name, a code before other names; empty: none."""
+        try:
+            kind, code = parse_node_id(raw)
+        except ValueError:
+            kind, code = "", ""
+        if kind and self._is_there(kind, code):
+            return ((kind, code),)
+        named = self._by_term(raw)
+        if named:
+            return named
+        name = raw.strip()
+        if self._reader.has_node(self._clearance, ENTITY, name):
+            return ((ENTITY, name),)
+        return tuple(sorted({self._codes[place] for place in self._index.exact(raw)}))
+
+    def show(self, node: Node, language: str) -> GraphNode:
+        """A node with a name for people: that of its term, else its code."""
+        kind, code = node
+        term = self._term(kind, code)
+        return GraphNode(format_node_id(kind, code), kind, code if term is None else display_name(term, language))
+
+    def near(self, raw: str) -> list[tuple[float, str]]:
+        """(likeness, id) of visible nodes with a name like this one, nearest first, then by id."""
+        kind, colon, code = raw.partition(":")
+        name = code if colon and kind.isidentifier() else raw
+        found = {self._codes[place]: likeness for likeness, _, place in self._index.nearest(name)}
+        return sorted((-likeness, format_node_id(*node)) for node, likeness in found.items())
+
+    def _is_there(self, kind: str, code: str) -> bool:
+        return self._term(kind, code) is not None or self._reader.has_node(self._clearance, kind, code)
+
+    def _term(self, kind: str, code: str) -> EntityTerm | MetricTerm | None:
+        if kind == ENTITY:
+            return self._glossary.entities.get(code)
+        return self._glossary.metrics.get(code) if kind == METRIC else None
+
+    def _by_term(self, raw: str) -> tuple[Node, ...]:
+        found: list[Node] = []
+        resolved = ((ENTITY, self._glossary.resolve_entity(raw)), (METRIC, self._glossary.resolve_metric(raw)))
+        for kind, resolution in resolved:
+            if isinstance(resolution, Resolved):
+                found.append((kind, resolution.code))
+            elif isinstance(resolution, Ambiguous):
+                found += [(kind, code) for code in resolution.candidates]
+        return tuple(sorted(found))
+
+    @cached_property
+    def _codes(self) -> dict[str, Node]:
+        """Nodes by their id: those that readable edges touch, and those of terms."""
+        terms: list[Node] = [(ENTITY, code) for code in self._glossary.entities]
+        terms += [(METRIC, code) for code in self._glossary.metrics]
+        return {format_node_id(*node): node for node in (*self._reader.nodes(self._clearance), *terms)}
+
+    @cached_property
+    def _index(self) -> NameIndex:
+        entries: list[tuple[str, str]] = []
+        for node_id, (kind, code) in self._codes.items():
+            term = self._term(kind, code)
+            entries += [(node_id, name) for name in (names_of(term) if term is not None else (code,))]
+        return NameIndex(entries, variants=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundNodes:
+    """Where a walk starts in each library, in the order of the libraries, and what is wrong with the names."""
+
+    starts: tuple[tuple[Node, ...], ...]
+    faults: tuple[Violation, ...]
+
+
+def find_nodes(raws: Sequence[str], libraries: Sequence[NodeNames], path: str) -> FoundNodes:
+    """The nodes that texts name. One that no library knows, or that means several nodes, is UNKNOWN_NODE."""
+    starts: list[list[Node]] = [[] for _ in libraries]
+    faults: list[Violation] = []
+    for place, raw in enumerate(raws):
+        if not raw.strip():
+            continue
+        found = [library.find(raw) for library in libraries]
+        several = sorted({format_node_id(*node) for nodes in found if len(nodes) > 1 for node in nodes})
+        if several or not any(found):
+            words = _ambiguous(raw, several) if several else _unknown(raw, libraries)
+            faults.append(Violation(f"{path}[{place}]", ErrorReason.UNKNOWN_NODE, words))
+            continue
+        for start, nodes in zip(starts, found, strict=True):
+            start += nodes
+    return FoundNodes(tuple(tuple(dict.fromkeys(start)) for start in starts), tuple(faults))
+
+
+def _ambiguous(raw: str, several: Sequence[str]) -> str:
+    return f"{raw[:80]!r} names several nodes: {', '.join(several[:20])}"
+
+
+def _unknown(raw: str, libraries: Sequence[NodeNames]) -> str:
+    near = sorted({entry for library in libraries for entry in library.near(raw)})
+    ids = list(dict.fromkeys(node_id for _, node_id in near))[:_MOST_SUGGESTIONS]
+    return f"{raw[:80]!r} is no node here" + (f"; near: {', '.join(ids)}" if ids else "")
