@@ -58,9 +58,13 @@ class FactIngest(IngestStream[RowsOutcome]):
         super().__init__(target, opening, limits, release)
 
     def feed_records(
-        self, seq: int, facts: Sequence[FactFields], relations: Sequence[RelationFields], size: int
+        self,
+        seq: int,
+        facts: Sequence[FactFields | RowRefused],
+        relations: Sequence[RelationFields | RowRefused],
+        size: int,
     ) -> list[IngestEvent]:
-        """Take a part of records; `size` is its size on the wire, in bytes."""
+        """Take a part of records, some of which may be refused already; `size` is its size on the wire, in bytes."""
         if not self._is_new(seq, size):
             return self._repeated()
         if self._upload is not None:
@@ -78,15 +82,20 @@ class FactIngest(IngestStream[RowsOutcome]):
             self._upload = None
         return self._took(seq, len(content))
 
-    def _read_records(self, facts: Sequence[FactFields], relations: Sequence[RelationFields]) -> Iterator[FactFileRow]:
+    def _read_records(
+        self, facts: Sequence[FactFields | RowRefused], relations: Sequence[RelationFields | RowRefused]
+    ) -> Iterator[FactFileRow]:
         for place, fact in enumerate(facts, 1):
             try:
-                yield place, read_fact(fact, self._rules.facts)
+                yield place, fact if isinstance(fact, RowRefused) else read_fact(fact, self._rules.facts)
             except RowRefused as refused:
                 yield place, refused
         for place, relation in enumerate(relations, len(facts) + 1):
             try:
-                yield place, read_relation(relation, self._rules.relations)
+                yield (
+                    place,
+                    relation if isinstance(relation, RowRefused) else read_relation(relation, self._rules.relations),
+                )
             except RowRefused as refused:
                 yield place, refused
 

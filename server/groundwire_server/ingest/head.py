@@ -35,6 +35,7 @@ class DocumentHead:
     attributes: they win over those in the file itself, the label only where it is the stricter one.
     content_sha256: of the whole content, checked on arrival.
     chunker: by name; empty: the library's.
+    fault: what of the head could not be read at all; the document is refused with it. Empty: nothing.
     """
 
     doc_id: str
@@ -46,6 +47,7 @@ class DocumentHead:
     attributes: tuple[Attribute, ...] = ()
     content_sha256: bytes = b""
     chunker: str = ""
+    fault: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ class FactFileHead:
 
 def check_head(head: DocumentHead) -> None:
     """Raises DocumentRefused (INVALID_REQUEST) that names every fault of a head."""
-    faults = [*_id_faults(head.doc_id)]
+    faults = [*_id_faults(head.doc_id), *([head.fault] if head.fault else [])]
     if _CONTROL.search(head.title):
         faults.append("title holds control characters")
     if head.content_sha256 and len(head.content_sha256) != 32:
@@ -110,6 +112,7 @@ def encode_document_head(head: DocumentHead) -> bytes:
         [[attribute.name, *_encode_value(attribute.value)] for attribute in head.attributes],
         head.content_sha256.hex(),
         head.chunker,
+        head.fault,
     ]
     return json.dumps(content, separators=(",", ":")).encode()
 
@@ -121,7 +124,7 @@ def decode_document_head(raw: bytes) -> DocumentHead:
     >>> decode_document_head(encode_document_head(head)) == head
     True
     """
-    doc_id, title, media_type, charset, label, valid_as_of, attributes, sha256, chunker = json.loads(raw)
+    doc_id, title, media_type, charset, label, valid_as_of, attributes, sha256, chunker, fault = json.loads(raw)
     return DocumentHead(
         doc_id,
         title,
@@ -132,6 +135,7 @@ def decode_document_head(raw: bytes) -> DocumentHead:
         tuple(Attribute(name, _decode_value(kind, value)) for name, kind, value in attributes),
         bytes.fromhex(sha256),
         chunker,
+        fault,
     )
 
 
