@@ -24,14 +24,12 @@ def decode_options(
     findings: Findings,
     *,
     request_id: str,
-    today: date | None = None,
     own_budget: bool = False,
 ) -> CallOptions:
     """The options of a read.
 
     Args:
         request_id: the id that the call goes by; it may come from metadata.
-        today: the server's day; by default that of its clock, in UTC.
         own_budget: the request itself bounds the work, so strictness accepts that it is cut.
     """
     path = "options"
@@ -43,14 +41,16 @@ def decode_options(
         )
     known_at = decode_time(message.known_at, f"{path}.known_at", findings) if message.HasField("known_at") else None
     valid_at = decode_time(message.valid_at, f"{path}.valid_at", findings) if message.HasField("valid_at") else None
-    reference = _reference(message, findings, today, valid_at)
+    given = decode_day(message.reference_date, f"{path}.reference_date", findings) if message.reference_date else None
+    # As `Call.reference_day` has it: periods in filters count from the same day as those in questions.
+    reference = given or (valid_at or datetime.now(UTC)).date()
     if message.language and message.language not in LANGUAGES:
         findings.add(
             f"{path}.language",
             ErrorReason.UNKNOWN_NAME,
             f"{message.language[:40]!r} is none of {', '.join(LANGUAGES)}",
         )
-    _refuse_what_is_not_built(message, findings)
+    _note_features(message, findings)
     return CallOptions(
         request_id=request_id,
         library_ids=decode_libraries(message.library_ids, f"{path}.library_ids", findings),
@@ -62,7 +62,7 @@ def decode_options(
         explain=_explain(message, findings),
         forbid=_forbid(message, findings, own_budget),
         language=message.language,
-        reference_date=reference,
+        reference_date=given,
     )
 
 
@@ -74,19 +74,6 @@ def decode_libraries(ids: Iterable[str], path: str, findings: Findings) -> tuple
     for place, library_id in enumerate(unique[:MAX_LIBRARIES]):
         findings.required(f"{path}[{place}]", library_id)
     return unique
-
-
-def _reference(
-    message: stream_pb2.CallOptions, findings: Findings, today: date | None, valid_at: datetime | None
-) -> date:
-    given = None
-    if message.reference_date:
-        given = decode_day(message.reference_date, "options.reference_date", findings)
-    if given is not None:
-        return given
-    if valid_at is not None:
-        return valid_at.date()
-    return today or datetime.now(UTC).date()
 
 
 def _filter(
@@ -130,14 +117,14 @@ def _forbid(message: stream_pb2.CallOptions, findings: Findings, own_budget: boo
     return frozenset(forbidden)
 
 
-def _refuse_what_is_not_built(message: stream_pb2.CallOptions, findings: Findings) -> None:
+def _note_features(message: stream_pb2.CallOptions, findings: Findings) -> None:
     if message.HasField("resume"):
-        findings.not_built("resume")
+        findings.uses("resume")
     if message.HasField("soft_budget"):
-        findings.not_built("soft_budget")
+        findings.uses("soft_budget")
     if message.token_budget < 0:
         findings.add("options.token_budget", ErrorReason.VALUE_OUT_OF_RANGE, f"{message.token_budget} is below 0")
     elif message.token_budget:
-        findings.not_built("token_budget")
+        findings.uses("token_budget")
     if message.explain == stream_pb2.EXPLAIN_LEVEL_TRACE:
-        findings.not_built("explain.trace")
+        findings.uses("explain.trace")

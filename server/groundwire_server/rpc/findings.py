@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from google.protobuf.descriptor import EnumDescriptor
 
 from groundwire_server.errors import ErrorReason, InvalidRequest, NotImplementedHere, Violation
+from groundwire_server.rpc.capabilities import is_built
 
 __all__ = ["Findings"]
 
@@ -29,9 +30,10 @@ class Findings:
         """Violations that another room has found; one that is there already stays single."""
         self.violations.extend(each for each in violations if each not in self.violations)
 
-    def not_built(self, operation: str) -> None:
-        """The request asks for a feature that this server does not have; it is refused, never passed over."""
-        self._not_built.append(operation)
+    def uses(self, feature: str) -> None:
+        """The request asks for a feature (`rpc.capabilities`); one that is not built is refused, never passed over."""
+        if not is_built(feature):
+            self._not_built.append(feature)
 
     def required(self, field: str, value: str) -> str:
         """The value, which must hold more than blanks."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import Any, NoReturn, cast
 
 import grpc
 from google.protobuf.message import DecodeError, Message
@@ -35,13 +35,7 @@ _UNBOUNDED = frozenset({"IngestDocuments", "IngestFacts", "Watch", "WatchJob"})
 _QUIET = "grpc.health."
 
 
-if TYPE_CHECKING:  # generic in its stubs only
-    _Interceptor = grpc.aio.ServerInterceptor[Any, Any]
-else:
-    _Interceptor = grpc.aio.ServerInterceptor
-
-
-class Guard(_Interceptor):
+class Guard(grpc.aio.ServerInterceptor):
     """Wraps every handler of a server.
 
     Args:
@@ -183,7 +177,9 @@ def parse_request(deserialize: Callable[[bytes], Any] | None, raw: bytes) -> Any
     try:
         return deserialize(raw)
     except DecodeError:
-        raise InvalidRequest.one("request", ErrorReason.VALUE_MALFORMED, "the bytes are no message of this type") from None
+        raise InvalidRequest.one(
+            "request", ErrorReason.VALUE_MALFORMED, "the bytes are no message of this type"
+        ) from None
 
 
 async def _parsed(deserialize: Callable[[bytes], Any], raw: AsyncIterator[bytes]) -> AsyncIterator[Any]:

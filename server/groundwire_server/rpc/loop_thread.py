@@ -33,7 +33,7 @@ class LoopThread(Generic[T]):
         return self._entered.result()
 
     def stop(self) -> None:
-        """Leave the context and wait for the thread. An error on the way out is raised here; a second call does nothing."""
+        """Leave the context and wait for the thread. An error on the way out is raised here."""
         if self._loop is not None and self._leave is not None and self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._leave.set)
         self._thread.join()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import grpc
 from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
@@ -38,13 +38,7 @@ def contract_methods() -> dict[str, MethodDescriptor]:
     return {f"{service.full_name}/{method.name}": method for service in SERVICES for method in service.methods}
 
 
-if TYPE_CHECKING:  # generic in its stubs only
-    _GenericHandler = grpc.GenericRpcHandler[Any, Any]
-else:
-    _GenericHandler = grpc.GenericRpcHandler
-
-
-class Methods(_GenericHandler):
+class Methods(grpc.GenericRpcHandler):
     """Answers for all methods of the contract.
 
     Args:

@@ -44,7 +44,7 @@ class WireServer:
         self._settings = settings
         self._server = grpc.aio.server(interceptors=[guard], options=_OPTIONS)
         self._server.add_generic_rpc_handlers((Methods(built),))
-        self._health = health.aio.HealthServicer()  # type: ignore[attr-defined]
+        self._health = health.aio.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         self.address = settings.address
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
@@ -39,7 +39,38 @@ class WorkPool:
         future.add_done_callback(lambda _: self._open.discard(mark))
         return await asyncio.wrap_future(future, loop=loop)
 
-    async def stream(self, source: Iterator[bytes]) -> AsyncIterator[bytes]:
+    async def open(self, make: Callable[[], T], close: Callable[[T], None]) -> T:
+        """Like `run`, for something that must be closed: when the caller is cancelled meanwhile, that is done here."""
+        loop, mark = asyncio.get_running_loop(), object()
+        self._open.add(mark)
+        future = self._executor.submit(make)
+        try:
+            return await asyncio.wrap_future(future, loop=loop)
+        except asyncio.CancelledError:
+            future.add_done_callback(
+                lambda done: None if done.cancelled() or done.exception() else close(done.result())
+            )
+            raise
+        finally:
+            future.add_done_callback(lambda _: self._open.discard(mark))
+
+    def finish(self, function: Callable[[], object]) -> None:
+        """Run a last function of a call, whether or not anybody waits; here and now when the pool is shut down."""
+        mark = object()
+        self._open.add(mark)
+
+        def work() -> None:
+            try:
+                function()
+            finally:
+                self._open.discard(mark)
+
+        try:
+            self._executor.submit(work)
+        except RuntimeError:
+            work()
+
+    async def stream(self, source: Iterator[bytes]) -> AsyncGenerator[bytes, None]:
         """The items of a blocking iterator. It is closed, in a thread, however the reader ends."""
         pump = _Pump(source, self._executor, asyncio.get_running_loop(), self._open)
         try:

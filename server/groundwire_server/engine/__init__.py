@@ -1,0 +1,24 @@
+"""Where the parts are put together. No wire in here."""
+
+from groundwire_server.engine.engine import Engine
+from groundwire_server.engine.glossaries import GlossaryChange, TermName
+from groundwire_server.engine.info import (
+    Component,
+    GlossaryFinding,
+    GlossaryUpdate,
+    LibraryInfo,
+    LibraryPage,
+    ServerInfo,
+)
+
+__all__ = [
+    "Component",
+    "Engine",
+    "GlossaryChange",
+    "GlossaryFinding",
+    "GlossaryUpdate",
+    "LibraryInfo",
+    "LibraryPage",
+    "ServerInfo",
+    "TermName",
+]

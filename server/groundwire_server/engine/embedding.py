@@ -1,0 +1,103 @@
+"""The server's embedder: there, on its way, or not there and why. Never a silent downgrade."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+
+from groundwire_server.dense import DEFAULT_MODEL, Embedder, find_model, make_embedder
+from groundwire_server.engine.info import Component
+from groundwire_server.errors import ErrorReason, FailedPrecondition, GroundwireError
+from groundwire_server.narrative import NoEmbedder
+from groundwire_server.settings import Settings
+
+__all__ = ["ServerEmbedder"]
+
+_log = logging.getLogger(__name__)
+_PREPARE = "`groundwire models prepare` fetches the default model; mode LEXICAL needs none."
+_LOADING = NoEmbedder(
+    "embedder:loading", "The embedder is loading.", "Try again in a moment; mode LEXICAL answers now."
+)
+
+
+class ServerEmbedder:
+    """Loads the embedder that the settings name, in a thread of its own, so that words answer at once.
+
+    Args:
+        settings: `embedding.backend`, `retrieval.mode` and `models` are read.
+        ready: called once in that thread with the embedder, before anybody else sees it.
+
+    Raises:
+        FailedPrecondition: NO_MODEL, the settings insist on the model and it is not prepared.
+    """
+
+    def __init__(self, settings: Settings, ready: Callable[[Embedder], None]) -> None:
+        self._ready = ready
+        self._backend = settings.embedding.backend
+        self._folder = settings.models
+        self._embedder: Embedder | None = None
+        self._absence: NoEmbedder | None = self._decide(settings)
+        self._thread = threading.Thread(target=self._load, name="groundwire-embedder", daemon=True)
+        if self._absence is _LOADING:
+            self._thread.start()
+
+    @property
+    def embedder(self) -> Embedder | None:
+        """The embedder, once it is there."""
+        return self._embedder
+
+    @property
+    def name(self) -> str:
+        """Name of the model that there is, or that would be used."""
+        if self._embedder is not None:
+            return self._embedder.name
+        return DEFAULT_MODEL if self._backend in ("auto", "onnx") else self._backend
+
+    @property
+    def absence(self) -> NoEmbedder:
+        """Why there is none; told to callers."""
+        return self._absence or NoEmbedder()
+
+    def component(self) -> Component:
+        """The embedder as GetServerInfo lists it."""
+        if self._embedder is not None:
+            return Component("embedder", self.name, version=self._embedder.version)
+        return Component("embedder", self.name, active=False, inactive_reason=self.absence.message)
+
+    def wait(self, seconds: float | None = None) -> None:
+        """Until it is loaded, or has failed; for commands and tests that need it."""
+        if self._thread.is_alive():
+            self._thread.join(seconds)
+
+    def _decide(self, settings: Settings) -> NoEmbedder:
+        """Whether to load one at all."""
+        if self._backend == "none":
+            return NoEmbedder(message="The server is set to embedding.backend = none.", hint="Use mode LEXICAL.")
+        if settings.retrieval.mode == "lexical":
+            return NoEmbedder(message="The server is set to retrieval.mode = lexical.", hint="Use mode LEXICAL.")
+        if self._backend == "deterministic" or find_model(DEFAULT_MODEL, None, self._folder) is not None:
+            return _LOADING
+        if self._backend == "onnx":
+            raise FailedPrecondition(
+                ErrorReason.NO_MODEL,
+                f"embedding.backend is onnx, and the model {DEFAULT_MODEL} is not prepared.",
+                hint="Run `groundwire models prepare`, or set embedding.backend = none.",
+                details={"model": DEFAULT_MODEL},
+            )
+        return NoEmbedder(message=f"The model {DEFAULT_MODEL} is not prepared.", hint=_PREPARE)
+
+    def _load(self) -> None:
+        try:
+            embedder = make_embedder(self._backend, folder=self._folder)
+            if embedder is None:  # its files went away since they were seen
+                self._absence = NoEmbedder(message=f"The model {DEFAULT_MODEL} is not prepared.", hint=_PREPARE)
+                return
+            self._ready(embedder)
+            self._embedder = embedder
+        except GroundwireError as error:
+            _log.error("the embedder cannot be loaded: %s", error.reason.name)
+            self._absence = NoEmbedder("embedder:failed", error.message, error.hint)
+        except Exception as error:  # noqa: BLE001 - whatever a model runtime raises, words go on answering
+            _log.error("the embedder cannot be loaded: %s", type(error).__name__)
+            self._absence = NoEmbedder("embedder:failed", "The embedder cannot be loaded.", _PREPARE)

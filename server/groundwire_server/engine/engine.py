@@ -1,0 +1,250 @@
+"""The one place where parts are put together: settings, libraries, embedder, gate, and the services over them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+from groundwire_server.engine.components import list_components
+from groundwire_server.engine.describe import describe_library, describe_new_library
+from groundwire_server.engine.embedding import ServerEmbedder
+from groundwire_server.engine.glossaries import GlossaryChange, changed_glossary, glossary_findings
+from groundwire_server.engine.info import GlossaryUpdate, LibraryInfo, LibraryPage, ServerInfo
+from groundwire_server.engine.libraries import Libraries
+from groundwire_server.engine.reading import chosen_libraries
+from groundwire_server.errors import Aborted, ErrorReason, NotImplementedHere, NotPermitted, UnknownResource
+from groundwire_server.evidence import Call, Header, Outcomes, Principal, Snippets, Summary
+from groundwire_server.ingest import (
+    DocumentIngest,
+    DocumentRules,
+    FactIngest,
+    FactIngestRules,
+    IngestDesk,
+    IngestLimits,
+    IngestOpening,
+)
+from groundwire_server.library import Library, LibraryConfig, check_library_id
+from groundwire_server.metric import MetricRequest, query_metric
+from groundwire_server.narrative import RetrievalLimits, RetrievalMode, RetrievalParts, RetrieveRequest, retrieve
+from groundwire_server.security import SecurityGate, local_principal
+from groundwire_server.settings import Settings
+from groundwire_server.store import Withdrawn
+
+__all__ = ["Engine"]
+
+
+class Engine:
+    """Everything that a server can do, without the wire. Any thread may call it.
+
+    Attributes:
+        settings: those it was made with.
+        local_principal: the caller that exists without credentials.
+        default_mode: legs to search where a call does not say.
+        limits: bounds of a retrieval.
+
+    Raises:
+        FailedPrecondition: another process has the data folder; the settings insist on a model that is not prepared.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.local_principal: Principal = local_principal(settings.access.local_clearance)
+        self.default_mode = RetrievalMode[settings.retrieval.mode.upper()]
+        self.limits = RetrievalLimits(settings.limits.max_top_k, settings.limits.max_query_chars)
+        self._gate = SecurityGate(settings.gate.outside_names)
+        self._libraries = Libraries(settings)
+        try:
+            self._embedder = ServerEmbedder(settings, self._libraries.use_embedder)
+        except BaseException:
+            self._libraries.close()
+            raise
+        bounds = IngestLimits(max_document_bytes=settings.limits.max_document_bytes)
+        self._desk = IngestDesk(self._libraries.opened, bounds)
+        # Opening catches up indexes and embeds what a crash left without vectors; nobody has to wait for it.
+        self._opener = threading.Thread(target=self._libraries.snapshots, name="groundwire-open", daemon=True)
+        self._opener.start()
+
+    def announce(self, address: str) -> None:
+        """Say where this server answers; a second one that wants the folder is told."""
+        self._libraries.folder.announce(address)
+
+    def wait_for_embedder(self, seconds: float | None = None) -> None:
+        """Until the embedder is loaded or has failed; for those who need it at once."""
+        self._embedder.wait(seconds)
+
+    def close(self) -> None:
+        """Stop the background work and let go of the data folder."""
+        self._opener.join()
+        self._embedder.wait()
+        self._libraries.close()
+
+    # ---- reads
+
+    def retrieve(self, request: RetrieveRequest, call: Call) -> Iterator[Header | Snippets | Summary]:
+        """Passages for a query; raises as `narrative.retrieve` does."""
+        snapshots, unreachable = self._libraries.snapshots()
+        return retrieve(request, call, snapshots, self._parts(), unreachable)
+
+    def query_metric(self, request: MetricRequest, call: Call) -> Iterator[Header | Outcomes | Snippets | Summary]:
+        """Exact figures or typed refusals; raises as `metric.query_metric` does."""
+        reading = chosen_libraries(call, *self._libraries.snapshots())
+        return query_metric(
+            request,
+            call,
+            reading.snapshots,
+            gate=self._gate,
+            degradations=reading.degradations,
+            most=self.settings.limits.max_metric_queries,
+        )
+
+    # ---- writes
+
+    def open_documents(self, library_id: str, opening: IngestOpening, principal: Principal) -> DocumentIngest:
+        """Open a stream of documents; raises as `IngestDesk.open_documents` does, and UnknownResource."""
+        library = self._to_write(library_id, principal, "IngestDocuments")
+        return self._desk.open_documents(library, opening, DocumentRules.of(library.config))
+
+    def open_facts(self, library_id: str, opening: IngestOpening, principal: Principal) -> FactIngest:
+        """Open a stream of figures and relations; raises as `IngestDesk.open_facts` does, and UnknownResource."""
+        library = self._to_write(library_id, principal, "IngestFacts")
+        return self._desk.open_facts(library, opening, FactIngestRules.of(library.snapshot()))
+
+    def wake_embedding(self, library_id: str) -> str:
+        """Have what is new embedded. Returns the id of the job, "" where the library has no embedder."""
+        return self._libraries.wake_embedding(library_id)
+
+    def snapshot_id(self, library_id: str, principal: Principal) -> str:
+        """Id of the newest state of a library, as the caller sees it."""
+        return self._libraries.for_reading(library_id).snapshot().snapshot_id(principal)
+
+    def withdraw(self, library_id: str, doc_id: str, principal: Principal) -> Withdrawn:
+        """Take a document out of every answer.
+
+        Raises:
+            UnknownResource: UNKNOWN_LIBRARY, or UNKNOWN_DOCUMENT: never there, or not readable by the caller.
+        """
+        library = self._to_write(library_id, principal, "WithdrawDocument", make=False)
+        with library.writing() as writer:
+            reader = library.store.reader()
+            active = reader.active_revision(doc_id, clearance=None)
+            if active is not None and not principal.may_read(active.label):
+                raise UnknownResource(
+                    ErrorReason.UNKNOWN_DOCUMENT,
+                    f"There is no document {doc_id[:200]!r} in the library {library_id}.",
+                    details={"library_id": library_id, "doc_id": doc_id[:200]},
+                )
+            return writer.withdraw_document(doc_id)
+
+    # ---- libraries and glossaries
+
+    def server_info(self, principal: Principal) -> ServerInfo:
+        """What is really active, and the settings for who may administer."""
+        settings = tuple(self.settings.in_force()) if principal.may_administer else ()
+        return ServerInfo(list_components(self._embedder.component()), settings)
+
+    def list_libraries(self, principal: Principal, *, after: str, limit: int) -> LibraryPage:
+        """Up to `limit` libraries behind the id `after`, by id. One that cannot be opened is left out."""
+        ids = [library_id for library_id in self._libraries.folder.list() if library_id > after]
+        page = ids[:limit]
+        snapshots, _ = self._libraries.snapshots(page)
+        found = tuple(describe_library(each, principal, self._embedder.name) for each in snapshots)
+        return LibraryPage(found, page[-1] if page else "", len(ids) > limit)
+
+    def save_library(
+        self, library_id: str, config: LibraryConfig, principal: Principal, *, validate_only: bool, if_snapshot_id: str
+    ) -> LibraryInfo:
+        """Create a library or change its settings.
+
+        Raises:
+            InvalidRequest: the id or a setting does not hold.
+            Aborted: CONFLICTING_CHANGE, the library has changed since `if_snapshot_id`.
+            GlossaryConflict: shared names that the new settings do not report.
+            NotImplementedHere: another chunker for a library that has chunks: they are not cut anew yet.
+        """
+        self._may_write(principal, "SaveLibrary", library_id)
+        config.check("library.")
+        folder = self._libraries.folder
+        known = library_id in folder.list()
+        if if_snapshot_id:
+            self._check_unchanged(library_id, if_snapshot_id, principal)
+        if known:
+            library = folder.library(library_id)
+            _refuse_to_cut_anew(library, config)
+            if not validate_only:
+                library.set_config(config)
+                self._libraries.refresh(library)
+        elif validate_only:
+            check_library_id(library_id, "library.library_id")
+            return describe_new_library(library_id, config)
+        else:
+            library = folder.create(library_id, config)
+        return describe_library(library.snapshot(), principal, self._embedder.name)
+
+    def update_glossary(
+        self,
+        library_id: str,
+        change: GlossaryChange,
+        principal: Principal,
+        *,
+        validate_only: bool,
+        if_snapshot_id: str,
+    ) -> GlossaryUpdate:
+        """Change the glossary of a library, all or nothing, and say what a person should look at.
+
+        Raises:
+            InvalidRequest: a term is malformed; every fault at once.
+            GlossaryConflict: two terms share a name; nothing was changed.
+            Aborted: CONFLICTING_CHANGE, the library has changed since `if_snapshot_id`.
+        """
+        library = self._to_write(library_id, principal, "UpdateGlossary")
+        if if_snapshot_id:
+            self._check_unchanged(library_id, if_snapshot_id, principal)
+        glossary = changed_glossary(library.snapshot().glossary, change)
+        if not validate_only:
+            library.set_glossary(glossary)
+        snapshot = library.snapshot()
+        findings = glossary_findings(glossary, snapshot, principal)
+        return GlossaryUpdate(tuple(findings), "" if validate_only else snapshot.snapshot_id(principal))
+
+    # ---- inner
+
+    def _parts(self) -> RetrievalParts:
+        return RetrievalParts(
+            embedder=self._embedder.embedder,
+            no_embedder=self._embedder.absence,
+            vector_faults=self._libraries.vector_faults(),
+            gate=self._gate,
+            limits=self.limits,
+        )
+
+    def _may_write(self, principal: Principal, method: str, library_id: str) -> None:
+        if not principal.may_write:
+            raise NotPermitted(
+                ErrorReason.NOT_PERMITTED,
+                f"{method} needs the right to write.",
+                details={"method": method, "library_id": library_id},
+            )
+
+    def _to_write(self, library_id: str, principal: Principal, method: str, *, make: bool = True) -> Library:
+        self._may_write(principal, method, library_id)
+        return self._libraries.for_writing(library_id) if make else self._libraries.for_reading(library_id)
+
+    def _check_unchanged(self, library_id: str, snapshot_id: str, principal: Principal) -> None:
+        if self.snapshot_id(library_id, principal) != snapshot_id:
+            raise Aborted(
+                ErrorReason.CONFLICTING_CHANGE,
+                f"The library {library_id} has changed since it was read.",
+                hint="Read it and try again.",
+                details={"library_id": library_id, "snapshot_id": snapshot_id},
+            )
+
+
+def _refuse_to_cut_anew(library: Library, config: LibraryConfig) -> None:
+    """A switch without effect on what is there would be a lie, and nothing cuts documents anew yet."""
+    now = library.config
+    cuts = [(each.chunker, each.chunk_chars, each.overlap_chars) for each in (now, config)]
+    if cuts[0] != cuts[1] and library.snapshot().rows:
+        raise NotImplementedHere(
+            "library.reindex",
+            f"The library {library.library_id} has documents, and cutting them anew is not available yet.",
+        )

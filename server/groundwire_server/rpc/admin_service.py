@@ -1,0 +1,90 @@
+"""AdminService: what the server is, its libraries and their glossaries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from groundwire.v1 import admin_pb2
+from groundwire_server.engine import Engine, GlossaryChange
+from groundwire_server.rpc.call import RpcCall
+from groundwire_server.rpc.decode_glossary import decode_term_names, decode_terms
+from groundwire_server.rpc.decode_library import decode_library_config
+from groundwire_server.rpc.encode_admin import encode_glossary_update, encode_library, encode_server_info
+from groundwire_server.rpc.findings import Findings
+from groundwire_server.rpc.paging import page_size, page_token, read_page_token
+from groundwire_server.rpc.work import WorkPool
+
+__all__ = ["AdminService"]
+
+
+class AdminService:
+    """The methods of the service that are built.
+
+    Args:
+        methods: full names of all methods that work; filled by the time of the first call.
+    """
+
+    def __init__(self, engine: Engine, pool: WorkPool, methods: Iterable[str]) -> None:
+        self._engine = engine
+        self._pool = pool
+        self._methods = methods
+
+    async def get_server_info(
+        self, _request: admin_pb2.GetServerInfoRequest, call: RpcCall
+    ) -> admin_pb2.GetServerInfoResponse:
+        """What the server is, can do and allows, and what is really active."""
+        info = self._engine.server_info(call.principal)
+        return encode_server_info(info, self._methods, self._engine.settings.limits)
+
+    async def list_libraries(
+        self, request: admin_pb2.ListLibrariesRequest, call: RpcCall
+    ) -> admin_pb2.ListLibrariesResponse:
+        """A page of libraries."""
+        findings = Findings()
+        limit = page_size(request.page_size, findings)
+        after = read_page_token("ListLibraries", request.page_token, findings)
+        findings.settle()
+        page = await self._pool.run(lambda: self._engine.list_libraries(call.principal, after=after, limit=limit))
+        return admin_pb2.ListLibrariesResponse(
+            libraries=[encode_library(each) for each in page.libraries],
+            next_page_token=page_token("ListLibraries", page.last) if page.more else "",
+        )
+
+    async def save_library(self, request: admin_pb2.SaveLibraryRequest, call: RpcCall) -> admin_pb2.SaveLibraryResponse:
+        """Create a library or change its settings."""
+        findings = Findings()
+        config = decode_library_config(request.library, self._engine.settings.ingest.chunker, findings)
+        findings.settle()
+        info = await self._pool.run(
+            lambda: self._engine.save_library(
+                request.library.library_id,
+                config,
+                call.principal,
+                validate_only=request.validate_only,
+                if_snapshot_id=request.if_snapshot_id,
+            )
+        )
+        return admin_pb2.SaveLibraryResponse(library=encode_library(info))
+
+    async def update_glossary(
+        self, request: admin_pb2.UpdateGlossaryRequest, call: RpcCall
+    ) -> admin_pb2.UpdateGlossaryResponse:
+        """Change and check the glossary of a library."""
+        findings = Findings()
+        findings.required("library_id", request.library_id)
+        change = GlossaryChange(
+            put=decode_terms(request.put, "put", findings),
+            remove=decode_term_names(request.remove, "remove", findings),
+            replace_all=request.replace_all,
+        )
+        findings.settle()
+        update = await self._pool.run(
+            lambda: self._engine.update_glossary(
+                request.library_id,
+                change,
+                call.principal,
+                validate_only=request.validate_only,
+                if_snapshot_id=request.if_snapshot_id,
+            )
+        )
+        return encode_glossary_update(update)

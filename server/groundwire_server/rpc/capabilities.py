@@ -1,0 +1,67 @@
+"""What works: one table of features. What is not in it as built is refused with NOT_IMPLEMENTED, never passed over.
+
+Methods are the other half; they stand where their handlers do (`services.build`). A test calls every method and uses
+every feature, and compares what happens with what GetServerInfo says.
+"""
+
+from __future__ import annotations
+
+__all__ = ["BUILT", "NOT_BUILT", "is_built"]
+
+BUILT: frozenset[str] = frozenset(
+    {
+        "answer.extractive",
+        "explain.plan",
+        "filter",
+        "forbid",
+        "graph.neighborhood",
+        "hint",
+        "ingest.resume",
+        "known_at",
+        "retrieval.hybrid",
+        "retrieval.lexical",
+        "retrieval.vector",
+        "valid_at",
+    }
+)
+
+# Each is something that a request can ask for today: a field, an operation, a value.
+NOT_BUILT: frozenset[str] = frozenset(
+    {
+        "answer.model",
+        "explain.trace",
+        "glossary.relations",
+        "graph.closure",
+        "graph.common_ancestors",
+        "graph.communities",
+        "graph.compare",
+        "graph.derivation",
+        "graph.paths",
+        "graph.rollup",
+        "index.contextual_header",
+        "index.relation_extractor",
+        "index.representations",
+        "index.tree",
+        "ingest.withdraw_records",
+        "library.reindex",
+        "library.tuning",
+        "resume",
+        "soft_budget",
+        "token_budget",
+        "tuning.adaptive",
+        "tuning.corrective",
+        "tuning.graph",
+        "tuning.tree",
+    }
+)
+
+
+def is_built(feature: str) -> bool:
+    """Whether a feature works.
+
+    Raises:
+        KeyError: it stands in neither table, so nobody has decided.
+    """
+    if feature not in BUILT and feature not in NOT_BUILT:
+        raise KeyError(feature)
+    return feature in BUILT

@@ -1,0 +1,149 @@
+"""A server's life: open the engine, listen, answer, stop. And the three ways to start one."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+
+import uvloop
+
+from groundwire_server.engine import Engine
+from groundwire_server.rpc.guard import Guard
+from groundwire_server.rpc.log import ForeignLogs, Log, fault_fields, make_log
+from groundwire_server.rpc.loop_thread import LoopThread
+from groundwire_server.rpc.server import WireServer
+from groundwire_server.rpc.services import build_methods
+from groundwire_server.rpc.work import WorkPool
+from groundwire_server.settings import Settings
+
+__all__ = ["Running", "listening", "running_server", "serve"]
+
+
+class Running:
+    """A server that answers.
+
+    Attributes:
+        address: where it listens.
+        engine: what it answers from.
+        pool: its threads.
+        guard: its outermost layer.
+    """
+
+    def __init__(self, address: str, engine: Engine, pool: WorkPool, guard: Guard) -> None:
+        self.address = address
+        self.engine = engine
+        self.pool = pool
+        self.guard = guard
+
+    @property
+    def leftovers(self) -> dict[str, int]:
+        """Calls and work that have begun and not ended; all zero on a server that nobody is calling."""
+        return {"calls": self.guard.open_calls, "work": self.pool.open_work}
+
+
+@asynccontextmanager
+async def listening(settings: Settings, log: Log) -> AsyncIterator[Running]:
+    """A server inside the running loop. Leaving stops it: no new calls, those that run may end, then all is closed.
+
+    Raises:
+        FailedPrecondition: another process has the data folder, or a model that must be there is not.
+        Unavailable: the port is taken.
+        InvalidRequest: a file of a library does not hold.
+    """
+    asyncio.get_running_loop().set_exception_handler(_say_fault(log))
+    engine = await asyncio.to_thread(Engine, settings)
+    pool = WorkPool(settings.server.threads)
+    stopping = asyncio.Event()
+    try:
+        guard = Guard(engine.local_principal, log, settings.limits.max_call_seconds)
+        server = WireServer(build_methods(engine, pool, stopping), guard, settings.server)
+        address = await server.start()
+        engine.announce(address)
+        try:
+            yield Running(address, engine, pool, guard)
+        finally:
+            stopping.set()
+            await server.stop(settings.server.drain_seconds)
+    finally:
+        await asyncio.to_thread(pool.shutdown)
+        await asyncio.to_thread(engine.close)
+
+
+@contextmanager
+def running_server(settings: Settings, log: Log | None = None) -> Iterator[str]:
+    """A server in a thread of this process, for a command or a test; gives its address. Raises as `listening` does."""
+    with running(settings, log) as server:
+        yield server.address
+
+
+@contextmanager
+def running(settings: Settings, log: Log | None = None) -> Iterator[Running]:
+    """The same; gives the whole of it."""
+    thread = LoopThread(lambda: listening(settings, log or make_log(settings.log)))
+    server = thread.start()
+    try:
+        yield server
+    finally:
+        thread.stop()
+
+
+def serve(settings: Settings, announce: Callable[[str], None] | None = None) -> None:
+    """Answer until SIGTERM or SIGINT; a second signal does not wait for calls that run. Raises as `listening` does.
+
+    Args:
+        announce: gets one line with the address once the server answers; by default it is printed.
+    """
+    log = make_log(settings.log)
+    foreign = ForeignLogs(log)
+    logging.getLogger().addHandler(foreign)
+    try:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(_until_signal(settings, log, announce or _print_line))
+    finally:
+        logging.getLogger().removeHandler(foreign)
+
+
+async def _until_signal(settings: Settings, log: Log, announce: Callable[[str], None]) -> None:
+    loop = asyncio.get_running_loop()
+    asked = asyncio.Event()
+    this = asyncio.current_task()
+
+    def stop() -> None:
+        if asked.is_set() and this is not None:
+            this.cancel()
+        asked.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop)
+    try:
+        async with listening(settings, log) as server:
+            announce(f"groundwire answers on {server.address}, data in {settings.data}")
+            log.info("serving", address=server.address)
+            await asked.wait()
+            log.info("stopping", **server.leftovers)
+    except asyncio.CancelledError:
+        log.warning("stopped without waiting")
+    finally:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(number)
+    log.info("stopped")
+
+
+def _print_line(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def _say_fault(log: Log) -> Callable[[asyncio.AbstractEventLoop, dict[str, Any]], None]:
+    """The loop's own reports hold texts of exceptions; here they give type and place."""
+
+    def say(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        log.error("loop fault", **(fault_fields(error) if isinstance(error, BaseException) else {}))
+
+    return say

@@ -1,0 +1,87 @@
+"""Streaming reads: passages, figures, relations, answers. Each is decoded, run and encoded in a thread of the pool."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+from google.protobuf.message import Message
+
+from groundwire.v1 import metric_pb2, narrative_pb2
+from groundwire_server.engine import Engine
+from groundwire_server.evidence import Call, CallOptions
+from groundwire_server.narrative import check_request
+from groundwire_server.rpc.call import RpcCall
+from groundwire_server.rpc.decode_metric import decode_metric_request
+from groundwire_server.rpc.decode_narrative import decode_retrieve
+from groundwire_server.rpc.decode_options import decode_options
+from groundwire_server.rpc.findings import Findings
+from groundwire_server.rpc.frames import FrameEncoder
+from groundwire_server.rpc.stream import METRIC, NARRATIVE, StreamShape, in_order
+from groundwire_server.rpc.work import WorkPool
+
+__all__ = ["ReadService"]
+
+R = TypeVar("R", bound=Message)
+
+
+class ReadService:
+    """The streaming reads of all services."""
+
+    def __init__(self, engine: Engine, pool: WorkPool) -> None:
+        self._engine = engine
+        self._pool = pool
+
+    async def narrative_retrieve(self, request: narrative_pb2.NarrativeRetrieveRequest, call: RpcCall) -> None:
+        """Passages for a query."""
+        await self._send(call, NARRATIVE, lambda: self._passages(request, call))
+
+    async def query_metric(self, request: metric_pb2.QueryMetricRequest, call: RpcCall) -> None:
+        """Figures, or why there are none."""
+        await self._send(call, METRIC, lambda: self._figures(request, call))
+
+    async def _send(self, call: RpcCall, shape: StreamShape, frames: Callable[[], Iterator[Message]]) -> None:
+        """Write the frames as they come. Everything before the first one, too, happens in the pool."""
+
+        def source() -> Iterator[bytes]:
+            yield from in_order(frames(), shape)
+
+        stream = self._pool.stream(source())
+        try:
+            async for frame in stream:
+                await call.write(frame)
+        finally:
+            # Before the stream is closed, so that what runs in a thread stops at its next check.
+            call.cancel.cancel()
+            await stream.aclose()
+
+    def _passages(
+        self, request: narrative_pb2.NarrativeRetrieveRequest, call: RpcCall
+    ) -> Iterator[narrative_pb2.NarrativeRetrieveResponse]:
+        findings = Findings()
+        options = decode_options(request.options, findings, request_id=call.request_id)
+        retrieval = decode_retrieve(request, findings, self._engine.default_mode)
+        if findings.violations:
+            findings.extend(check_request(retrieval, self._engine.limits))
+        findings.settle()
+        encoder = _encoder(narrative_pb2.NarrativeRetrieveResponse, call, options)
+        yield from encoder.encode_all(self._engine.retrieve(retrieval, _call(call, options)))
+
+    def _figures(
+        self, request: metric_pb2.QueryMetricRequest, call: RpcCall
+    ) -> Iterator[metric_pb2.QueryMetricResponse]:
+        findings = Findings()
+        options = decode_options(request.options, findings, request_id=call.request_id)
+        most = self._engine.settings.limits.max_metric_queries
+        queries = decode_metric_request(request, most, findings)
+        findings.settle()
+        encoder = _encoder(metric_pb2.QueryMetricResponse, call, options)
+        yield from encoder.encode_all(self._engine.query_metric(queries, _call(call, options)))
+
+
+def _call(call: RpcCall, options: CallOptions) -> Call:
+    return Call(call.principal, options, call.cancel)
+
+
+def _encoder(response: Callable[..., R], call: RpcCall, options: CallOptions) -> FrameEncoder[R]:
+    return FrameEncoder(response, principal=call.principal, request_id=call.request_id, explain=options.explain)

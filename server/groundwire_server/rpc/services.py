@@ -1,0 +1,35 @@
+"""All methods that are built, by their full names."""
+
+from __future__ import annotations
+
+import asyncio
+
+from groundwire_server.engine import Engine
+from groundwire_server.rpc.admin_service import AdminService
+from groundwire_server.rpc.ingest_service import IngestService
+from groundwire_server.rpc.methods import Handler
+from groundwire_server.rpc.reads import ReadService
+from groundwire_server.rpc.work import WorkPool
+
+__all__ = ["build_methods"]
+
+
+def build_methods(engine: Engine, pool: WorkPool, stopping: asyncio.Event) -> dict[str, Handler]:
+    """Full name of a method ("groundwire.v1.MetricService/QueryMetric") to its handler."""
+    built: dict[str, Handler] = {}
+    reads = ReadService(engine, pool)
+    ingest = IngestService(engine, pool, stopping)
+    admin = AdminService(engine, pool, built)
+    handlers: dict[str, Handler] = {
+        "NarrativeService/NarrativeRetrieve": reads.narrative_retrieve,
+        "MetricService/QueryMetric": reads.query_metric,
+        "IngestService/IngestDocuments": ingest.ingest_documents,
+        "IngestService/IngestFacts": ingest.ingest_facts,
+        "IngestService/WithdrawDocument": ingest.withdraw_document,
+        "AdminService/GetServerInfo": admin.get_server_info,
+        "AdminService/ListLibraries": admin.list_libraries,
+        "AdminService/SaveLibrary": admin.save_library,
+        "AdminService/UpdateGlossary": admin.update_glossary,
+    }
+    built.update({f"groundwire.v1.{name}": handler for name, handler in handlers.items()})
+    return built
