@@ -102,13 +102,15 @@ class Model:
             if make_fact_id(fact) == make_fact_id(record)
             and (fact.source_doc, fact.locator, fact.filed_at) == (record.source_doc, record.locator, record.filed_at)
         ]
+        readable = [fact for fact in beside if fact.label <= record.label]
+        stricter = [fact for fact in beside if fact.label > record.label and fact.value == record.value]
         if record.filed_at is None:
-            beside = beside[-1:]
-        same = [fact for fact in beside if fact.value == record.value]
-        if same and same[0] == record:
+            readable = readable[-1:]
+        same = [fact for fact in readable if fact.value == record.value]
+        if same and same[-1] == record:
             return False
-        for fact in same:
-            self.now.facts.remove(fact)
+        gone = [*same[-1:], *stricter]
+        self.now.facts = [fact for fact in self.now.facts if not any(fact is other for other in gone)]
         self.now.facts.append(record)
         return True
 

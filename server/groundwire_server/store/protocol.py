@@ -209,7 +209,8 @@ class StoreWriter(Protocol):
 
         The same value from the same place (source_doc, locator) and filed at the same time is the same version: where
         something else of it differs (review, label, author ...) the old row dies and the new one is born. Without
-        filed_at it is compared with the newest such value from its place. Any other value is a further version.
+        filed_at it is compared with the newest such value from its place. Any other value is a further version. Rows of
+        a stricter label decide nothing; one that says the same dies too, since a lower label takes its place.
         """
         ...
 

@@ -101,6 +101,17 @@ def the_same_version_is_replaced(places: Places) -> None:
         store.close()
 
 
+def a_label_can_be_lowered(places: Places) -> None:
+    """A value that comes again under a lower label is open from then on, and the stricter row is gone."""
+    store = places()(TickingClock())
+    _put(store, make_fact("10", label=Label.CONFIDENTIAL))
+    same(_put(store, make_fact("10", label=Label.PUBLIC)), WriteCounts(1, 0), "a lower label")
+    for clearance in (Label.PUBLIC, Label.CONFIDENTIAL):
+        found = store.reader().facts(clearance)
+        same([f.record.label for f in found], [Label.PUBLIC], f"labels as {clearance.name} reads")
+    store.close()
+
+
 def units_and_periods_make_the_key(places: Places) -> None:
     """The key takes units without case and periods by their days; everything else makes another fact."""
     store = places()(TickingClock())
@@ -203,6 +214,7 @@ CHECKS = (
     repeating_changes_nothing,
     another_value_is_another_version,
     the_same_version_is_replaced,
+    a_label_can_be_lowered,
     units_and_periods_make_the_key,
     facts_are_found_by_key,
     known_at_goes_by_filing,

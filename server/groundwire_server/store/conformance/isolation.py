@@ -67,7 +67,7 @@ _OPEN: tuple[Step, ...] = (
     lambda w: w.put_facts([make_fact("3", metric="PROFIT", review_status=ReviewStatus.PENDING)]),
     lambda w: w.put_edges([make_edge(label=Label.PUBLIC), make_edge("ACME", "C")]),
     lambda w: w.replace_document(make_document("a", "open text changed", label=Label.PUBLIC)),
-    lambda w: w.put_facts([make_fact("3", metric="PROFIT", review_status=ReviewStatus.APPROVED)]),
+    lambda w: w.put_facts([make_fact("3", metric="PROFIT", review_status=ReviewStatus.APPROVED), make_fact("2")]),
 )
 
 
@@ -78,7 +78,11 @@ def _hidden(
         lambda w: w.replace_document(make_document("h", "open text\nhidden", label=label, attributes=attributes)),
         lambda w: w.replace_document(make_document("a/hidden", "hidden", label=label)),
         lambda w: w.put_facts(
-            [make_fact("99", locator="h", label=label), make_fact("7", metric="SECRET", label=label)]
+            [
+                make_fact("99", locator="h", label=label),
+                make_fact("55", label=label),
+                make_fact("7", metric="SECRET", label=label),
+            ]
         ),
         lambda w: w.put_facts([make_fact("98", locator="h", filed_at=START + timedelta(days=1), label=label)]),
         lambda w: w.put_edges([make_edge("ACME", "SECRET_CO", label=label), make_edge(source_doc="h", label=label)]),

@@ -50,27 +50,24 @@ _COLUMNS = (
 )
 _COUNT = _COLUMNS.count(",") + 1
 _INSERT = f"INSERT INTO fact (fact_id, born, event, {_COLUMNS}) VALUES ({', '.join('?' * (_COUNT + 3))})"
-_ALIVE = (
-    "SELECT fact_row, event, filed_at, committed_at, value, source_doc, locator,"
-    f" {_COLUMNS} FROM fact LEFT JOIN generation ON generation = born WHERE fact_id = ? AND died IS NULL"
-)
+_ALIVE = f"SELECT fact_row, event, {_COLUMNS} FROM fact WHERE fact_id = ? AND died IS NULL ORDER BY fact_row"
+_NAMES = _COLUMNS.split(", ")
+_PLACE = tuple(_NAMES.index(name) for name in ("source_doc", "locator", "filed_at"))
+_VALUE_AT = _NAMES.index("value")
+_FILED_AT = _NAMES.index("filed_at")
 
 
 @dataclass(frozen=True, slots=True)
 class _Version:
-    """A living value of a fact, in the order of its versions."""
+    """A living value of a fact."""
 
     fact_row: int
     event: bytes
-    filed_at: int | None
-    moment: float
-    value: str
-    place: tuple[str, str]
     columns: tuple[Any, ...]
 
     @property
-    def order(self) -> tuple[float, int]:
-        return (self.moment, self.fact_row)
+    def label(self) -> Label:
+        return Label(self.columns[0])
 
 
 def put_facts(transaction: Transaction, records: Iterable[FactRecord]) -> WriteCounts:
@@ -116,14 +113,16 @@ def _put(transaction: Transaction, record: FactRecord) -> bool:
     fact_id = make_fact_id(record)
     columns = _columns(record)
     living = _living(transaction.connection, fact_id)
-    same = _same_version(living, record)
+    readable = [version for version in living if version.label <= record.label]
+    same = _same_version(readable, columns)
     if same is not None and same.columns == columns:
         return False
-    if same is not None:
-        _retire(transaction, same.fact_row, Label(same.columns[0]), same.event)
-        living.remove(same)
+    for version in living:
+        if version is same or (version not in readable and _says_the_same(version, columns)):
+            _retire(transaction, version.fact_row, version.label, version.event)
+    history = [version for version in readable if version is not same]
     transaction.attributes.fix(record.label, record.attributes)
-    event = birth_event("fact", fact_id, *columns, _history(living, record))
+    event = birth_event("fact", fact_id, *columns, _history(history, columns))
     transaction.connection.execute(_INSERT, (fact_id, transaction.generation, event, *columns))
     transaction.born(record.label, event)
     return True
@@ -156,34 +155,34 @@ def _columns(record: FactRecord) -> tuple[Any, ...]:
 
 
 def _living(connection: sqlite3.Connection, fact_id: str) -> list[_Version]:
-    """Values of this very transaction have no commit time yet: they are the newest."""
+    """In the order of writing."""
     rows = connection.execute(_ALIVE, (fact_id,)).fetchall()
-    versions = []
-    for fact_row, event, filed_at, committed_at, value, source_doc, locator, *columns in rows:
-        recorded = float("inf") if committed_at is None else committed_at
-        moment = recorded if filed_at is None else filed_at
-        versions.append(_Version(fact_row, event, filed_at, moment, value, (source_doc, locator), tuple(columns)))
-    return sorted(versions, key=lambda version: version.order)
+    return [_Version(fact_row, event, tuple(columns)) for fact_row, event, *columns in rows]
 
 
-def _same_version(living: list[_Version], record: FactRecord) -> _Version | None:
-    """The living row that the record says again, perhaps with something beside its value changed."""
-    filed_at = encode_optional_instant(record.filed_at)
-    place = (record.source_doc, record.locator)
-    beside = [version for version in living if version.place == place and version.filed_at == filed_at]
-    if filed_at is None:
+def _same_version(readable: list[_Version], columns: tuple[Any, ...]) -> _Version | None:
+    """The living row that a record says again, perhaps with something beside its value changed.
+
+    Only rows that a reader of the record can read count here: else what becomes of it would tell of hidden ones. A
+    stricter row that says the same dies as well, unseen: it was relabelled.
+    """
+    beside = [version for version in readable if all(version.columns[at] == columns[at] for at in _PLACE)]
+    if columns[_FILED_AT] is None:
         beside = beside[-1:]
-    return next((version for version in reversed(beside) if version.value == record.value), None)
+    return next((version for version in reversed(beside) if _says_the_same(version, columns)), None)
 
 
-def _history(living: list[_Version], record: FactRecord) -> bytes | None:
+def _says_the_same(version: _Version, columns: tuple[Any, ...]) -> bool:
+    return all(version.columns[at] == columns[at] for at in (*_PLACE, _VALUE_AT))
+
+
+def _history(readable: list[_Version], columns: tuple[Any, ...]) -> bytes | None:
     """What an event must say of the versions before it, so that equal digests mean equal answers.
 
     Where each version says when it was filed, and no two say the same, their order stands in what they hold. Else it
     comes from the order of writing, and the event names what was there that a reader of this row can read too.
     """
-    readable = [version for version in living if version.columns[0] <= record.label]
-    filed = [version.filed_at for version in readable] + [encode_optional_instant(record.filed_at)]
+    filed = [version.columns[_FILED_AT] for version in readable] + [columns[_FILED_AT]]
     if not readable or (None not in filed and len(set(filed)) == len(filed)):
         return None
     return hash_parts(*(version.event for version in readable))
