@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 __all__ = ["ChunkId", "Locator", "decode_id", "encode_id", "format_node_id", "parse_node_id"]
 
-_RESERVED = set("%#@?,=")
+_RESERVED = re.compile(r"[%#@?,=\x00-\x1f\x7f-\x9f]")
 _CHUNK = re.compile(r"(?P<doc>.*)@(?P<revision>[1-9][0-9]*)#c(?P<seq>[0-9]+)", re.DOTALL)
 
 
@@ -18,10 +18,7 @@ def encode_id(raw: str) -> str:
     >>> encode_id("a#b,50%.md")
     'a%23b%2C50%25.md'
     """
-    return "".join(
-        "".join(f"%{byte:02X}" for byte in char.encode()) if char in _RESERVED or _is_control(char) else char
-        for char in raw
-    )
+    return _RESERVED.sub(lambda char: "".join(f"%{byte:02X}" for byte in char[0].encode()), raw)
 
 
 def decode_id(encoded: str) -> str:
@@ -31,10 +28,6 @@ def decode_id(encoded: str) -> str:
     'a@1#c0'
     """
     return unquote(encoded, errors="strict")
-
-
-def _is_control(char: str) -> bool:
-    return ord(char) < 0x20 or 0x7F <= ord(char) < 0xA0
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from dataclasses import dataclass
 
 from groundwire_server.errors import DocumentRefused, ErrorReason
@@ -75,7 +76,8 @@ _LEAST_SIGNS = 6
 _LEAST_SCORE = 0.2
 _LEAST_LEAD = 2.0
 _LEAST_CONTROLS = 4
-_TEXT_CONTROLS = frozenset("\t\n\v\f\r\x1b\x08\x1c\x1d\x1e\x1f\x85")
+# Controls that text does not hold; tabs, line ends, form feeds, escapes and separators are met in logs and dumps.
+_BINARY_CONTROL = re.compile(r"[\x00-\x07\x0e-\x1a\x7f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +228,7 @@ def _refuse_binary_text(doc_id: str, text: str) -> None:
             hint="It may be binary, or in another charset.",
             details={"field": "charset"},
         )
-    controls = sum(char < " " or char == "\x7f" for char in text if char not in _TEXT_CONTROLS)
+    controls = sum(1 for _ in _BINARY_CONTROL.finditer(text))
     if controls >= _LEAST_CONTROLS and controls * 50 > len(text):
         raise DocumentRefused(
             ErrorReason.DOCUMENT_UNSUPPORTED, f"{doc_id}: the content is binary: {controls} control characters."
