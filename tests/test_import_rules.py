@@ -20,7 +20,7 @@ LEVELS = [
     {"store"},
     {"lexical", "dense"},
     {"library"},
-    {"narrative", "metric", "graph"},
+    {"narrative", "metric", "graph", "citation"},
     {"router", "ingest"},
     {"engine"},
     {"rpc"},

@@ -1,0 +1,64 @@
+"""Whether a figure is the one that its citation says (semantics 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from groundwire_server.citation.request import NOT_FOUND, CitationCheck, CitationVerdict
+from groundwire_server.evidence import FactVersion, Lineage, MetricFact, Principal, ReviewStatus
+from groundwire_server.store import StoredFact, StoreReader
+
+__all__ = ["verify_figure"]
+
+
+def verify_figure(lineage: Lineage, claim: MetricFact, reader: StoreReader, principal: Principal) -> CitationCheck:
+    """EXACT when a query gives it now, SUPERSEDED when its source has given another since or was withdrawn.
+
+    A version is known by when it was filed, where that was said, else by its number: an older filing that comes in late
+    moves the numbers.
+    """
+    living = _shown(reader.fact(principal.clearance, claim.fact_id), principal)
+    gone = _shown(reader.retired_facts(principal.clearance, claim.fact_id), principal)
+    if living and _is_claimed(living[-1], len(living), claim, lineage):
+        return CitationCheck(CitationVerdict.EXACT)
+    older = any(_is_claimed(fact, number, claim, lineage) for number, fact in enumerate(living[:-1], start=1))
+    if not older and not any(_is_claimed(fact, None, claim, lineage) for fact in gone):
+        return NOT_FOUND
+    if not living:
+        return CitationCheck(CitationVerdict.SUPERSEDED)
+    latest = living[-1]
+    record, count = latest.record, len(living)
+    now = Lineage(
+        library_id=lineage.library_id,
+        doc_id=record.source_doc,
+        source_locator=record.locator,
+        valid_as_of=record.valid_as_of,
+        ingested_at=latest.recorded_at,
+        attributes=tuple(sorted(record.attributes, key=lambda attribute: attribute.name)),
+    )
+    version = FactVersion(count, count, record.filed_at, record.author, record.reason)
+    return CitationCheck(CitationVerdict.SUPERSEDED, now, version)
+
+
+def _shown(facts: Sequence[StoredFact], principal: Principal) -> list[StoredFact]:
+    return [
+        fact
+        for fact in facts
+        if fact.record.review_status is not ReviewStatus.PENDING and principal.may_read(fact.record.label)
+    ]
+
+
+def _is_claimed(fact: StoredFact, number: int | None, claim: MetricFact, lineage: Lineage) -> bool:
+    """Whether a filed value is the claimed one, from the cited place. `number` None: it has none any more."""
+    record, version = fact.record, claim.version
+    if (record.value, record.unit) != (claim.value, claim.unit):
+        return False
+    if (lineage.doc_id and lineage.doc_id != record.source_doc) or (
+        lineage.source_locator and lineage.source_locator != record.locator
+    ):
+        return False
+    if version is None or number is None:
+        return True
+    if version.filed_at is not None:
+        return version.filed_at == record.filed_at
+    return version.version == number

@@ -1,0 +1,106 @@
+"""Whether a passage stands where a citation says (semantics 5, 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from groundwire_server.citation.request import NOT_FOUND, CitationCheck, CitationVerdict
+from groundwire_server.evidence import ChunkId, Lineage, Locator, Principal, Span, slice_text, text_sha256
+from groundwire_server.security import drop_unreadable
+
+if TYPE_CHECKING:
+    from groundwire_server.library import Snapshot
+    from groundwire_server.store import StoredChunk, StoredRevision
+
+__all__ = ["verify_passage"]
+
+
+def verify_passage(lineage: Lineage, quote: str | None, snapshot: Snapshot, principal: Principal) -> CitationCheck:
+    """Whether the quotation, or without one the text of the hash, stands at the cited place of the cited revision."""
+    clearance = principal.clearance
+    if snapshot.reader.revision(lineage.doc_id, lineage.revision, clearance=clearance) is None:
+        return NOT_FOUND
+    source = snapshot.reader.source_text(lineage.doc_id, lineage.revision, clearance=clearance)
+    if source is None:
+        return NOT_FOUND
+    for place in _places(lineage, snapshot, principal, source):
+        cited = slice_text(source, place)
+        if quote is not None and quote in cited:
+            start = place.start + cited.index(quote)
+            return _judge(lineage, quote, start, snapshot, principal)
+        if quote is None and text_sha256(cited) == lineage.text_sha256:
+            return _judge(lineage, cited, place.start, snapshot, principal)
+    return NOT_FOUND
+
+
+def _places(lineage: Lineage, snapshot: Snapshot, principal: Principal, source: str) -> Iterator[Span]:
+    """The cited places: the span, else the chunk, else every chunk with that locator."""
+    if lineage.span is not None:
+        if lineage.span.end <= len(source):
+            yield lineage.span
+        return
+    if lineage.chunk_id:
+        try:
+            cited = ChunkId.parse(lineage.chunk_id)
+        except ValueError:
+            return
+        if (cited.doc_id, cited.revision) != (lineage.doc_id, lineage.revision):
+            return
+    for chunk in _chunks(snapshot, lineage.doc_id, lineage.revision, principal):
+        if lineage.chunk_id:
+            if chunk.seq == cited.seq:
+                yield chunk.span
+        elif chunk.locator == lineage.source_locator:
+            yield chunk.span
+
+
+def _judge(lineage: Lineage, text: str, start: int, snapshot: Snapshot, principal: Principal) -> CitationCheck:
+    active = snapshot.reader.active_revision(lineage.doc_id, clearance=principal.clearance)
+    if active is not None and active.revision == lineage.revision:
+        return CitationCheck(CitationVerdict.EXACT)
+    now = _find(text, start, active, snapshot, principal) if active is not None else None
+    return CitationCheck(CitationVerdict.SUPERSEDED, now)
+
+
+def _find(text: str, start: int, active: StoredRevision, snapshot: Snapshot, principal: Principal) -> Lineage | None:
+    """Where the same text stands in the active revision: nearest to where it stood, the earlier of two."""
+    source = snapshot.reader.source_text(active.doc_id, active.revision, clearance=principal.clearance) or ""
+    places: list[int] = []
+    at = source.find(text)
+    while at >= 0:
+        places.append(at)
+        at = source.find(text, at + 1)
+    if not places:
+        return None
+    nearest = min(places, key=lambda place: (abs(place - start), place))
+    span = Span(nearest, nearest + len(text))
+    chunks = _chunks(snapshot, active.doc_id, active.revision, principal)
+    around = [chunk for chunk in chunks if chunk.span.start <= span.start and span.end <= chunk.span.end]
+    chunk = around[0] if around else None
+    return Lineage(
+        library_id=snapshot.library_id,
+        doc_id=active.doc_id,
+        revision=active.revision,
+        title=active.title,
+        chunk_id=str(ChunkId(chunk.doc_id, chunk.revision, chunk.seq)) if chunk is not None else "",
+        source_locator=chunk.locator if chunk is not None else str(Locator(active.doc_id)),
+        span=span,
+        heading=chunk.heading if chunk is not None else "",
+        valid_as_of=active.valid_as_of,
+        ingested_at=active.ingested_at,
+        text_sha256=text_sha256(text),
+        attributes=tuple(sorted(active.attributes, key=lambda attribute: attribute.name)),
+    )
+
+
+def _chunks(snapshot: Snapshot, doc_id: str, revision: int, principal: Principal) -> list[StoredChunk]:
+    """The readable chunks of a revision, in order."""
+    columns = snapshot.columns
+    places = [place for place in np.flatnonzero(columns.revision == revision) if columns.doc_ids[place] == doc_id]
+    if not places:
+        return []
+    rows = np.flatnonzero(columns.revision_of == places[0])
+    return drop_unreadable(snapshot.chunks(rows.tolist()), principal)

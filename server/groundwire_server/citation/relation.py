@@ -1,0 +1,74 @@
+"""Whether a relation, or a chain of them, stands as its citation says (semantics 12)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from groundwire_server.citation.request import NOT_FOUND, CitationCheck, CitationVerdict
+from groundwire_server.evidence import GraphEdge, GraphPath, Lineage, Principal, format_node_id
+from groundwire_server.store import StoredEdge, StoreReader
+
+__all__ = ["verify_edge", "verify_path"]
+
+
+def verify_edge(
+    sources: Sequence[Lineage], claim: GraphEdge, library_id: str, reader: StoreReader, principal: Principal
+) -> CitationCheck:
+    """EXACT when the relation stands with every cited source, SUPERSEDED when it, or one of them, stood before.
+
+    Args:
+        sources: as they were given out; those that name no document say nothing.
+    """
+    living = _stated(reader.edge(principal.clearance, claim.edge_id), claim, principal)
+    gone = _stated(reader.retired_edge(principal.clearance, claim.edge_id), claim, principal)
+    cited = {(source.doc_id, source.source_locator) for source in sources if source.doc_id}
+    now, before = _places(living), _places(gone)
+    if living and cited <= now:
+        return CitationCheck(CitationVerdict.EXACT)
+    if not (living or gone) or not cited <= now | before:
+        return NOT_FOUND
+    return CitationCheck(CitationVerdict.SUPERSEDED, _lineage(living[0], library_id) if living else None)
+
+
+def verify_path(claim: GraphPath, library_id: str, reader: StoreReader, principal: Principal) -> CitationCheck:
+    """The worst verdict of its edges, and each of them in order. Edges that do not hang together are no chain."""
+    verdicts = tuple(verify_edge(edge.sources, edge, library_id, reader, principal).verdict for edge in claim.edges)
+    if not _is_chain(claim):
+        return CitationCheck(CitationVerdict.NOT_FOUND, members=verdicts)
+    return CitationCheck(max(verdicts), members=verdicts)
+
+
+def _is_chain(path: GraphPath) -> bool:
+    """Whether the nodes, where they are given, are those that the edges lead over, whichever way each points."""
+    if not path.node_ids:
+        return True
+    ends = [{edge.source.node_id, edge.target.node_id} for edge in path.edges]
+    steps = [set(step) for step in zip(path.node_ids, path.node_ids[1:], strict=False)]
+    return steps == ends
+
+
+def _stated(edges: Sequence[StoredEdge], claim: GraphEdge, principal: Principal) -> list[StoredEdge]:
+    """Readable sources that state the claimed relation between the claimed ends."""
+    return [
+        edge
+        for edge in edges
+        if principal.may_read(edge.record.label)
+        and edge.record.relation == claim.relation
+        and format_node_id(edge.record.source_kind, edge.record.source) == claim.source.node_id
+        and format_node_id(edge.record.target_kind, edge.record.target) == claim.target.node_id
+    ]
+
+
+def _places(edges: Sequence[StoredEdge]) -> set[tuple[str, str]]:
+    return {(edge.record.source_doc, edge.record.locator) for edge in edges}
+
+
+def _lineage(edge: StoredEdge, library_id: str) -> Lineage:
+    record = edge.record
+    return Lineage(
+        library_id=library_id,
+        doc_id=record.source_doc,
+        source_locator=record.locator,
+        ingested_at=edge.recorded_at,
+        attributes=tuple(sorted(record.attributes, key=lambda attribute: attribute.name)),
+    )
