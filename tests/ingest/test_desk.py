@@ -1,13 +1,24 @@
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from groundwire_server.errors import Aborted, ErrorReason, InvalidRequest
-from groundwire_server.ingest import DocumentHead, DocumentRules, FactIngestRules, FactRules, IngestOpening
+from groundwire_server.ingest import (
+    DocumentHead,
+    DocumentRules,
+    FactIngestRules,
+    FactRules,
+    IngestDesk,
+    IngestLimits,
+    IngestOpening,
+)
 from groundwire_server.library import Library
-from tests.ingest.support import INGEST, desk_for, make_library
+from groundwire_server.store import StoreWriter
+from tests.ingest.support import INGEST, OTHER_INGEST, desk_for, make_library
 
 RULES = DocumentRules()
 OPENING = IngestOpening(INGEST)
@@ -64,6 +75,37 @@ def test_an_ingest_of_documents_is_none_of_facts(library: Library) -> None:
         ingest.finish(0)
     with pytest.raises(Aborted, match="documents"):
         desk.open_facts(library, OPENING, FactIngestRules(FactRules()))
+
+
+def test_an_ingest_is_forgotten_when_nobody_went_on_with_it(library: Library) -> None:
+    moments = [datetime.now(UTC)]
+    desk = IngestDesk(lambda: [library], IngestLimits(resume_window=timedelta(days=2)), now=lambda: moments[-1])
+    with desk.open_documents(library, OPENING, RULES) as ingest:
+        ingest.feed(1, DocumentHead("a.txt"), b"a", False)
+        ingest.flush()
+    for days, known in ((1, True), (3, False)):
+        moments.append(moments[0] + timedelta(days=days))
+        with desk.open_documents(library, IngestOpening(OTHER_INGEST), RULES):
+            assert (library.store.reader().ingest(INGEST) is not None) is known
+    assert library.store.reader().spooled(INGEST) == b""
+    with desk.open_documents(library, OPENING, RULES) as ingest:
+        assert ingest.durable_seq == 0
+
+
+def test_one_old_ingest_costs_no_more_than_one_look_an_hour(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    writes: list[None] = []
+    writing = library.writing
+
+    def counted() -> AbstractContextManager[StoreWriter]:
+        writes.append(None)
+        return writing()
+
+    monkeypatch.setattr(library, "writing", counted)
+    desk = desk_for(library)
+    for _ in range(5):
+        with desk.open_documents(library, OPENING, RULES):
+            pass
+    assert len(writes) == 1
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def ids(root: Path, include: Sequence[str] = (), exclude: Sequence[str] = ()) ->
 
 
 def faults(root: Path) -> list[tuple[str, str]]:
-    return [(found.path, found.message) for found in walk_folder(root) if isinstance(found, FolderFault)]
+    return [(found.doc_id, found.error.message) for found in walk_folder(root) if isinstance(found, FolderFault)]
 
 
 def test_ids_are_paths_with_slashes_in_code_point_order(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_links_are_followed_and_loops_told(tmp_path: Path) -> None:
 
 def test_what_is_no_regular_file_is_told(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    assert faults(tmp_path) == [("pipe", "it is no regular file")]
+    assert faults(tmp_path) == [("pipe", "It is no regular file.")]
 
 
 def test_unreadable_files_and_folders_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,7 +113,7 @@ def test_unreadable_files_and_folders_are_told(tmp_path: Path, monkeypatch: pyte
 
     monkeypatch.setattr(os, "scandir", guarded_scan)
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "a.md" and access(path, mode))
-    assert faults(tmp_path) == [("a.md", "it may not be read"), ("closed", "it may not be read")]
+    assert faults(tmp_path) == [("a.md", "It may not be read."), ("closed", "It may not be read.")]
     assert ids(tmp_path) == ["z.md"]
 
 
@@ -129,7 +129,7 @@ def test_names_that_are_no_ids_are_told(tmp_path: Path) -> None:
     told = dict(faults(tmp_path))
     assert len(told) == 3
     assert "control characters" in told["line\\nbreak.md"]
-    assert told["\\udcff.md"] == "the name is no UTF-8"
+    assert told["\\udcff.md"] == "The name is no UTF-8."
     assert ids(tmp_path) == []
 
 

@@ -6,6 +6,7 @@ import re
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 from groundwire_server.errors import Aborted, ErrorReason, InvalidRequest
 from groundwire_server.ingest.document_ingest import DocumentIngest
@@ -16,7 +17,13 @@ from groundwire_server.ingest.stream import IngestLimits, IngestOpening, IngestT
 
 __all__ = ["IngestDesk"]
 
+_TIDY_EVERY = timedelta(hours=1)
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
 
 
 class IngestDesk:
@@ -25,11 +32,19 @@ class IngestDesk:
     Args:
         targets: gives the libraries that there are: an ingest belongs to one of them for good.
         limits: bounds of every stream.
+        now: clock by which old ingests are forgotten.
     """
 
-    def __init__(self, targets: Callable[[], Iterable[IngestTarget]], limits: IngestLimits | None = None) -> None:
+    def __init__(
+        self,
+        targets: Callable[[], Iterable[IngestTarget]],
+        limits: IngestLimits | None = None,
+        now: Callable[[], datetime] = _utc_now,
+    ) -> None:
         self._targets = targets
         self._limits = limits or IngestLimits()
+        self._now = now
+        self._tidied: dict[str, datetime] = {}
         self._open: dict[str, object] = {}
         self._lock = threading.Lock()
 
@@ -69,11 +84,22 @@ class IngestDesk:
                 raise _in_use(ingest_id, "is open on another connection", "Wait until that one has ended.")
             self._open[ingest_id] = hold
         try:
+            self._forget_old(target)
             self._refuse_foreign(target, ingest_id, kind)
         except BaseException:
             self._release(ingest_id, hold)
             raise
         return lambda: self._release(ingest_id, hold)
+
+    def _forget_old(self, target: IngestTarget) -> None:
+        """Now and then, drop the ledger and spool of ingests that nobody went on with."""
+        now = self._now()
+        with self._lock:
+            if now - self._tidied.get(target.library_id, _LONG_AGO) < _TIDY_EVERY:
+                return
+            self._tidied[target.library_id] = now
+        with target.writing() as writer:
+            writer.forget_ingests(now - self._limits.resume_window)
 
     def _refuse_foreign(self, target: IngestTarget, ingest_id: str, kind: str) -> None:
         state = target.store.reader().ingest(ingest_id)

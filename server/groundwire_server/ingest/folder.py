@@ -18,6 +18,7 @@ __all__ = ["SIDECAR_SUFFIX", "FolderFault", "FolderFile", "load_sidecar", "walk_
 
 SIDECAR_SUFFIX = ".meta.toml"
 _LONGEST_SIDECAR = 1024 * 1024
+_MAY_NOT = "It may not be read."
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +33,13 @@ class FolderFile:
 
 @dataclass(frozen=True, slots=True)
 class FolderFault:
-    """Something in the folder that cannot be sent: its path relative to the folder, and why. The others go on."""
+    """Something in the folder that cannot be sent, and why. The others go on.
 
-    path: str
-    reason: ErrorReason
-    message: str
+    doc_id: its path relative to the folder, with what cannot be shown written out ("line\\nbreak.md").
+    """
+
+    doc_id: str
+    error: DocumentRefused
 
 
 def walk_folder(
@@ -76,7 +79,7 @@ def load_sidecar(path: Path) -> Metadata:
             raise DocumentRefused(ErrorReason.DOCUMENT_TOO_LARGE, f"{path.name}: it is over {_LONGEST_SIDECAR} bytes.")
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
-        raise DocumentRefused(ErrorReason.DOCUMENT_BROKEN, f"{path.name}: {_why(error)}.") from None
+        raise DocumentRefused(ErrorReason.DOCUMENT_BROKEN, f"{path.name}: {_why(error)}") from None
     except UnicodeDecodeError:
         raise DocumentRefused(ErrorReason.DOCUMENT_BROKEN, f"{path.name}: it is no UTF-8.") from None
     return parse_metadata_toml(path.name, text, read_period)
@@ -131,7 +134,7 @@ def _enter(
 ) -> _Folder | FolderFault:
     identity = _identity(status)
     if identity in above:
-        return _fault(doc_id, "the link leads back to a folder above it")
+        return _fault(doc_id, "The link leads back to a folder above it.")
     return _open(Path(entry.path), f"{doc_id}/", above | {identity})
 
 
@@ -154,16 +157,16 @@ def _sort_name(entry: os.DirEntry[str]) -> str:
 
 def _file(path: Path, doc_id: str, status: os.stat_result, names: frozenset[str]) -> FolderFile | FolderFault:
     if not stat.S_ISREG(status.st_mode):
-        return _fault(doc_id, "it is no regular file")
+        return _fault(doc_id, "It is no regular file.")
     try:
         doc_id.encode("utf-8")
         check_doc_id(doc_id)
     except UnicodeEncodeError:
-        return FolderFault(_printable(doc_id), ErrorReason.INVALID_REQUEST, "the name is no UTF-8")
+        return _fault(doc_id, "The name is no UTF-8.", ErrorReason.INVALID_REQUEST)
     except DocumentRefused as error:
-        return FolderFault(_printable(doc_id), error.reason, error.message)
+        return _fault(doc_id, error.message, error.reason)
     if not os.access(path, os.R_OK):
-        return _fault(doc_id, "it may not be read")
+        return _fault(doc_id, _MAY_NOT)
     sidecar = path.name + SIDECAR_SUFFIX
     return FolderFile(doc_id, path, status.st_size, path.with_name(sidecar) if sidecar in names else None)
 
@@ -183,8 +186,8 @@ def _identity(status: os.stat_result) -> _Identity:
     return status.st_dev, status.st_ino
 
 
-def _fault(doc_id: str, why: str) -> FolderFault:
-    return FolderFault(_printable(doc_id), ErrorReason.DOCUMENT_BROKEN, why)
+def _fault(doc_id: str, why: str, reason: ErrorReason = ErrorReason.DOCUMENT_BROKEN) -> FolderFault:
+    return FolderFault(_printable(doc_id), DocumentRefused(reason, why))
 
 
 def _printable(doc_id: str) -> str:
@@ -196,10 +199,10 @@ def _why(error: OSError) -> str:
     """Why a file cannot be had, in words of our own."""
     match error:
         case FileNotFoundError():
-            return "it is not there, or the link leads nowhere"
+            return "It is not there, or the link leads nowhere."
         case PermissionError():
-            return "it may not be read"
+            return _MAY_NOT
         case NotADirectoryError():
-            return "it is no folder"
+            return "It is no folder."
         case _:
-            return f"it cannot be read ({os.strerror(error.errno) if error.errno else 'unknown cause'})"
+            return f"It cannot be read ({os.strerror(error.errno) if error.errno else 'unknown cause'})."

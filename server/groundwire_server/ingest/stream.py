@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from types import TracebackType
 from typing import ClassVar, Generic, Protocol, Self, TypeVar
 
@@ -45,6 +46,7 @@ class IngestLimits:
     max_part_bytes: of one part; max_document_bytes: of a document or file as it comes.
     max_in_flight_parts: that a client may send without an acknowledgement.
     group_parts, group_bytes: what is committed together at most.
+    resume_window: how long an ingest is known after its last part.
     """
 
     max_part_bytes: int = 256 * 1024
@@ -52,6 +54,7 @@ class IngestLimits:
     max_in_flight_parts: int = 256
     group_parts: int = 128
     group_bytes: int = 4 * 1024 * 1024
+    resume_window: timedelta = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
