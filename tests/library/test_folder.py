@@ -183,8 +183,13 @@ def test_each_library_is_shown_when_it_opens(tmp_path: Path) -> None:
     def refuse(library: Library) -> None:
         raise FailedPrecondition(ErrorReason.NO_EMBEDDER, "no")
 
-    with DataFolder(tmp_path, opened=refuse) as folder, pytest.raises(FailedPrecondition):
-        folder.library("x")
+    with DataFolder(tmp_path, opened=refuse) as folder:
+        with pytest.raises(FailedPrecondition):
+            folder.library("x")
+        with pytest.raises(FailedPrecondition):
+            folder.create("y")
+        assert folder.list() == ["x"]
+        assert not (tmp_path / "libraries/y").exists()
     DataFolder(tmp_path).close()
 
 

@@ -96,6 +96,8 @@ class DataFolder:
             InvalidRequest: library.toml or glossary.toml was edited and does not hold.
             FailedPrecondition: STORE_VERSION, or NOT_SERVING where its files may not be written.
         """
+        if (library := self._open.get(library_id)) is not None:
+            return library  # nobody who reads one waits for another that is being opened
         with self._guard:
             self._check_open()
             if library_id not in self._open:
@@ -160,14 +162,20 @@ class DataFolder:
 
     def _make(self, library_id: str, config: LibraryConfig | None) -> Library:
         folder = self.path / _LIBRARIES / library_id
-        with disk_errors(folder):
-            library = Library(folder, library_id, secret=self._secret, config=config, now=self._now)
-            try:
-                if self._opened is not None:
-                    self._opened(library)
-            except BaseException:
-                library.close()
-                raise
+        is_new = not folder.exists()
+        try:
+            with disk_errors(folder):
+                library = Library(folder, library_id, secret=self._secret, config=config, now=self._now)
+                try:
+                    if self._opened is not None:
+                        self._opened(library)
+                except BaseException:
+                    library.close()
+                    raise
+        except BaseException:
+            if is_new:
+                shutil.rmtree(folder, ignore_errors=True)
+            raise
         return library
 
     def _adopt(self) -> None:

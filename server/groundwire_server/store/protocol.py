@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import date, datetime
 from typing import Protocol
 
-from groundwire_server.evidence import Family, Label
+from groundwire_server.evidence import Family, Label, Value
 from groundwire_server.store.rows import (
     ChunkMeta,
     EdgeRecord,
@@ -68,6 +68,20 @@ class StoreReader(Protocol):
 
     def chunks(self, chunk_rows: Sequence[int]) -> list[StoredChunk]:
         """The chunks in the order asked. Raises KeyError for a row that is not there."""
+        ...
+
+    def iter_chunks(
+        self,
+        *,
+        clearance: Label | None,
+        doc_id: str | None = None,
+        equal: Mapping[str, Value] | None = None,
+        include_inactive: bool = False,
+    ) -> Iterator[StoredChunk]:
+        """Chunks in row order whose attributes equal all that is asked for; those of ended revisions on demand (seed).
+
+        Values are equal as in a filter: 1 and 1.0 are, "1" and 1 are not.
+        """
         ...
 
     def revision(self, doc_id: str, revision: int, *, clearance: Label | None) -> StoredRevision | None: ...

@@ -197,6 +197,36 @@ def rows_ascend_and_spans_cover_them(places: Places) -> None:
     store.close()
 
 
+def chunks_are_picked_by_equal_attributes(places: Places) -> None:
+    """Chunks come in row order, picked by document and equal attributes together; ended ones on demand."""
+    store = places()(TickingClock())
+    english = (Attribute("lang", "en"), Attribute("year", 2024))
+    _put(
+        store,
+        make_document("a", "1\n2", attributes=english),
+        make_document("b", "3", attributes=(Attribute("lang", "ja"), Attribute("year", 2024.0))),
+        make_document("c", "4", label=Label.CONFIDENTIAL, attributes=english),
+        make_document("d", "5"),
+    )
+    _put(store, make_document("a", "6\n7", attributes=english))
+    reader = store.reader()
+    for options, wanted in (
+        ({}, "3567"),
+        ({"include_inactive": True}, "123567"),
+        ({"doc_id": "a"}, "67"),
+        ({"doc_id": "a", "include_inactive": True, "equal": {"lang": "en"}}, "1267"),
+        ({"equal": {"year": 2024}}, "367"),
+        ({"equal": {"year": 2024, "lang": "ja"}}, "3"),
+        ({"equal": {"year": "2024"}}, ""),
+        ({"equal": {"unknown": 1}}, ""),
+        ({"doc_id": "c"}, ""),
+    ):
+        found = "".join(c.text for c in reader.iter_chunks(clearance=Label.INTERNAL, **options))
+        same(found, wanted, f"chunks by {options}")
+    same("".join(c.text for c in reader.iter_chunks(clearance=None)), "34567", "chunks for the house's own work")
+    store.close()
+
+
 def withdrawing_takes_everything(places: Places) -> None:
     """Withdrawing retires the active revision, and the facts and edges whose source_doc it is; revisions stay."""
     store = places()(TickingClock())
@@ -331,6 +361,7 @@ CHECKS = (
     any_difference_makes_a_revision,
     a_document_may_have_no_chunks,
     rows_ascend_and_spans_cover_them,
+    chunks_are_picked_by_equal_attributes,
     withdrawing_takes_everything,
     withdrawing_knows_what_was_there,
     documents_are_listed_in_order,

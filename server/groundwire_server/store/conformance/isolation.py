@@ -38,6 +38,8 @@ def visible_state(reader: StoreReader, clearance: Label) -> dict[str, object]:
             for f in reader.retired_facts(clearance, fact_id)
         ],
         "codes": [reader.fact_codes(clearance, axis) for axis in ("metric", "entity", "channel")],
+        "chunks": [(c.doc_id, c.revision, c.seq, c.text) for c in reader.iter_chunks(clearance=clearance)],
+        "relations": reader.relations(clearance),
         "nodes": nodes,
         "edges": [(e.edge_id, e.record) for e in edges],
         "incoming": [(e.edge_id, e.record) for e in reader.edges(clearance, nodes, outgoing=False)],

@@ -14,18 +14,20 @@ from groundwire_server.store.sqlite.codec import (
     decode_optional_instant,
     decode_span,
 )
+from groundwire_server.store.sqlite.transaction import VISIBLE
 
-__all__ = ["page_of_index_texts", "page_of_metas", "read_chunks"]
+__all__ = ["page_of_chunks", "page_of_index_texts", "page_of_metas", "read_chunks"]
 
 _PAGE = 4096
+_PAGE_OF_CHUNKS = 500
 _PARAMETERS = 500
 
-_CHUNK = (
+_COLUMNS = (
     "SELECT chunk_row, doc_id, revision, seq, title, text, span_start, span_end, locator, header, heading, parent_id,"
     " parent_start, parent_end, parent_locator, label, valid_as_of, committed_at, attributes"
     " FROM chunk JOIN document_revision USING (revision_row) JOIN generation ON generation = born"
-    " WHERE born <= ? AND chunk_row IN ({places})"
 )
+_CHUNK = f"{_COLUMNS} WHERE born <= ? AND chunk_row IN ({{places}})"
 
 
 def read_chunks(connection: sqlite3.Connection, generation: int, chunk_rows: Sequence[int]) -> list[StoredChunk]:
@@ -37,6 +39,25 @@ def read_chunks(connection: sqlite3.Connection, generation: int, chunk_rows: Seq
         for row in connection.execute(statement, (generation, *some)).fetchall():
             found[row[0]] = _chunk(row)
     return [found[int(row)] for row in chunk_rows]
+
+
+def page_of_chunks(
+    connection: sqlite3.Connection,
+    generation: int,
+    strictest: int,
+    after_row: int,
+    doc_id: str | None,
+    include_inactive: bool,
+) -> list[StoredChunk]:
+    """One page of readable chunks above a row."""
+    state = "born <= :g" if include_inactive else VISIBLE
+    document = "" if doc_id is None else "AND doc_id = :doc"
+    rows = connection.execute(
+        f"{_COLUMNS} WHERE chunk_row > :after AND {state} AND label <= :label {document}"
+        f" ORDER BY chunk_row LIMIT {_PAGE_OF_CHUNKS}",
+        {"g": generation, "label": strictest, "after": after_row, "doc": doc_id},
+    )
+    return [_chunk(row) for row in rows.fetchall()]
 
 
 def _chunk(row: tuple[Any, ...]) -> StoredChunk:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import TypeVar
 
-from groundwire_server.evidence import Family, Label, ReviewStatus
+from groundwire_server.evidence import AllOf, Family, Label, Operator, Predicate, ReviewStatus, Value, matches
 from groundwire_server.store.rows import (
     ChunkMeta,
     IngestState,
@@ -74,6 +74,22 @@ class SqliteReader:
     def chunks(self, chunk_rows: Sequence[int]) -> list[StoredChunk]:
         with self._pool.connection() as connection:
             return chunks.read_chunks(connection, self._generation, chunk_rows)
+
+    def iter_chunks(
+        self,
+        *,
+        clearance: Label | None,
+        doc_id: str | None = None,
+        equal: Mapping[str, Value] | None = None,
+        include_inactive: bool = False,
+    ) -> Iterator[StoredChunk]:
+        wanted = AllOf(tuple(Predicate(name, Operator.EQ, (value,)) for name, value in (equal or {}).items()))
+        after_row, strictest = 0, readable_labels(clearance)
+        while page := self._page(chunks.page_of_chunks, strictest, after_row, doc_id, include_inactive):
+            for chunk in page:
+                if matches(wanted, {attribute.name: attribute.value for attribute in chunk.attributes}):
+                    yield chunk
+            after_row = page[-1].chunk_row
 
     def revision(self, doc_id: str, revision: int, *, clearance: Label | None) -> StoredRevision | None:
         found = self._revisions("AND doc_id = :doc AND revision = :revision", clearance, doc=doc_id, revision=revision)
