@@ -1,0 +1,67 @@
+"""No everyday read walks through a whole table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from groundwire_server.evidence import Label
+from groundwire_server.store import SqliteStore, StoreReader
+from groundwire_server.store.conformance import START, make_document, make_edge, make_fact
+
+CLEARANCE = Label.INTERNAL
+DAYS = (date(2024, 1, 1), date(2024, 12, 31))
+READS: dict[str, Callable[[StoreReader], object]] = {
+    "facts by key": lambda r: r.facts(CLEARANCE, metric="REVENUE", entity="ACME", channel="TOTAL", days=DAYS),
+    "facts by metric": lambda r: r.facts(CLEARANCE, metric="REVENUE"),
+    "facts by entity": lambda r: r.facts(CLEARANCE, entity="ACME"),
+    "facts known then": lambda r: r.facts(CLEARANCE, metric="REVENUE", entity="ACME", known_at=START),
+    "a fact": lambda r: r.fact(CLEARANCE, "0" * 32),
+    "a fact that was": lambda r: r.retired_facts(CLEARANCE, "0" * 32),
+    "edges from": lambda r: r.edges(CLEARANCE, [("entity", "ACME")], outgoing=True),
+    "edges to": lambda r: r.edges(CLEARANCE, [("entity", "ACME")], outgoing=False),
+    "an edge": lambda r: r.edge(CLEARANCE, "0" * 32),
+    "a node": lambda r: r.has_node(CLEARANCE, "entity", "ACME"),
+    "chunks": lambda r: r.chunks([1, 2]),
+    "texts": lambda r: list(r.index_texts(1, 2)),
+    "spans": lambda r: list(r.revision_spans(1)),
+    "deaths": lambda r: list(r.retired_spans(0)),
+    "details": lambda r: list(r.revision_details(1)),
+    "a revision": lambda r: r.revision("a", 1, clearance=CLEARANCE),
+    "the active revision": lambda r: r.active_revision("a", clearance=CLEARANCE),
+    "a source text": lambda r: r.source_text("a", 1, clearance=CLEARANCE),
+    "documents": lambda r: r.documents("a", "a", 10, clearance=CLEARANCE),
+    "vectors": lambda r: list(r.embeddings("m", 1, 2)),
+    "a digest": lambda r: r.content_digest(CLEARANCE),
+    "an ingest": lambda r: (r.ingest("i"), r.spooled("i")),
+}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqliteStore]:
+    store = SqliteStore(tmp_path / "store.sqlite")
+    with store.writer() as writer:
+        for number in range(50):
+            writer.replace_document(make_document(f"d{number}", "x"))
+            writer.put_facts([make_fact(str(number), entity=f"e{number}")])
+            writer.put_edges([make_edge("A", f"B{number}")])
+    yield store
+    store.close()
+
+
+@pytest.mark.parametrize("name", READS)
+def test_reads_use_an_index(store: SqliteStore, name: str) -> None:
+    reader = store.reader()
+    statements: list[str] = []
+    (connection,) = store._pool._idle
+    connection.set_trace_callback(statements.append)
+    READS[name](reader)
+    connection.set_trace_callback(None)
+    assert statements
+    for statement in statements:
+        plan = store._connection.execute(f"EXPLAIN QUERY PLAN {statement}").fetchall()
+        walks = [step for *_, step in plan if step.startswith("SCAN ") and "CONSTANT ROW" not in step]
+        assert walks == [], statement
