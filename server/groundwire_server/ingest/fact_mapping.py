@@ -94,7 +94,7 @@ class FactMapping:
 
 def _texts(name: str, table: object, violations: list[Violation]) -> dict[str, str]:
     if isinstance(table, dict) and all(isinstance(value, str) and value for value in table.values()):
-        return {_ALIASES.get(key, key): value for key, value in table.items()}
+        return {_ALIASES.get(str(key), str(key)): str(value) for key, value in table.items()}
     why = f'is not of the form [{name}] and lines of name = "text"'
     violations.append(Violation(f"{_FIELD}.{name}", ErrorReason.VALUE_MALFORMED, why))
     return {}

@@ -67,8 +67,8 @@ class FactFields:
 def fields_of_row(row: Mapping[str, object], source_doc: str, locator: str) -> list[FactFields]:
     """The figures of a row, in order of filing where it has versions.
 
-    Fields that no figure has become attributes. The source over all versions is that of the first one filed, so that
-    a restatement in a later report joins what is stored already.
+    Fields that no figure has become attributes where their names can be such. The source over all versions is that of
+    the first one filed, so that a restatement in a later report joins what is stored already.
 
     Args:
         source_doc, locator: where the row says none.
@@ -155,6 +155,8 @@ def _attributes(row: Mapping[str, object]) -> tuple[Attribute, ...]:
         if value is None or value == "":
             continue
         attribute = read_attribute(column, value)
+        if attribute is None:
+            continue
         if attribute.name in found:
             why = f"Attribute {attribute.name!r} is given twice."
             raise refuse(ErrorReason.CONTRADICTION, column[:64], str(value), why)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from groundwire_server.errors import DocumentRefused, ErrorReason, RowRefused
-from groundwire_server.ingest.fact_mapping import FactMapping
+from groundwire_server.ingest.fact_mapping import FACT_FIELDS, FactMapping
 from groundwire_server.ingest.json_rows import read_json_rows
 from groundwire_server.readers.encoding import decode_text
 
@@ -72,7 +72,7 @@ def _column(cell: str) -> str:
     folded = shown.casefold()
     if folded.startswith(("dimension.", "dimensions.")):
         return f"dimensions.{shown.partition('.')[2].strip()}"
-    return folded if folded.isascii() and folded.isidentifier() else shown
+    return folded if folded in FACT_FIELDS or folded == "filed_at" else shown
 
 
 def _check_heading(name: str, columns: list[str], mapping: FactMapping) -> None:

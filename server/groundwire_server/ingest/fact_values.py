@@ -115,17 +115,16 @@ def check_code(column: str, code: str) -> str:
     return code
 
 
-def read_attribute(column: str, raw: object) -> Attribute:
+def read_attribute(column: str, raw: object) -> Attribute | None:
     """A field beside those of a figure, as an attribute: its name in a-z, 0-9 and underscore, its value by its type.
 
+    None where its name has none of these characters (備考): then it can be no attribute, and is no part of the figure.
+
     Raises:
-        RowRefused: the name has none of these characters, or the value is a structure.
+        RowRefused: the value is a structure.
     """
     name = _NO_NAME.sub("_", unicodedata.normalize("NFKC", column).casefold()).strip("_")[:64]
-    if not name:
-        why = f"{column[:64]!r} gives no name of an attribute: 1 to 64 of a-z, 0-9, underscore."
-        raise refuse(ErrorReason.VALUE_MALFORMED, column[:64], str(raw), why)
-    return Attribute(name, _attribute_value(column, raw))
+    return Attribute(name, _attribute_value(column, raw)) if name else None
 
 
 def _attribute_value(column: str, raw: object) -> Value:
