@@ -250,7 +250,8 @@ def check_hybrid(client: Client) -> bool:
         say(f"   plan: {dense.backend}, coverage {dense.coverage}")
     for snippet in new[:1]:
         say(f"   rank {snippet.rank}, not among the {len(by_words)} that words alone find:")
-        say(f"   {snippet.lineage.source_locator}: {snippet.payload.text[:60]}…")
+        text = snippet.payload.text if isinstance(snippet.payload, TextPassage) else ""
+        say(f"   {snippet.lineage.source_locator}: {text[:60]}…")
     good = dense is not None and dense.coverage == 1.0 and bool(new)
     say("   ✓ as it should be" if good else "   ✗ NOT as it should be")
     return good

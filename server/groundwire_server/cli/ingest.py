@@ -5,21 +5,29 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 
 from groundwire import (
+    Attribute,
     Client,
     DocumentOutcome,
     DocumentUpload,
+    FileContent,
     IngestEvent,
     IngestSummary,
     Label,
+    Period,
     Reconnecting,
 )
+from groundwire_server import evidence
 from groundwire_server.cli.options import library_option
 from groundwire_server.cli.progress import ProgressLine
 from groundwire_server.cli.session import Session
+from groundwire_server.errors import DocumentRefused
+from groundwire_server.ingest import FolderFault, FolderFile, load_sidecar, walk_folder
+from groundwire_server.readers import Metadata
 
 __all__ = ["await_embeddings", "command"]
 
@@ -78,20 +86,34 @@ def _uploads(
     exclude: tuple[str, ...],
     refused: list[str],
 ) -> Iterator[DocumentUpload]:
-    from groundwire_server.ingest import FolderFile, walk_folder
-
     for path in paths:
         for found in walk_folder(path, include=include, exclude=exclude):
-            if isinstance(found, FolderFile):
-                yield DocumentUpload(
-                    found.doc_id,
-                    found.path.read_bytes(),
-                    chunker=chunker,
-                    label=Label.read(label) if label else Label.UNSPECIFIED,
-                )
-            else:
+            try:
+                if isinstance(found, FolderFault):
+                    raise found.error
+                yield _upload(found, chunker, Label.read(label) if label else Label.UNSPECIFIED)
+            except DocumentRefused as error:
                 refused.append(found.doc_id)
-                click.echo(f"refused {found.doc_id}: {found.error}", err=True)
+                click.echo(f"refused {found.doc_id}: {error} ({error.reason.name})", err=True)
+
+
+def _upload(file: FolderFile, chunker: str, label: Label) -> DocumentUpload:
+    """A file with what its `*.meta.toml` says of it; the label of the command and that of the file: the stricter."""
+    said = load_sidecar(file.sidecar) if file.sidecar else Metadata()
+    return DocumentUpload(
+        file.doc_id,
+        FileContent(file.path),
+        title=said.title,
+        label=max(label, Label.read(said.label.name)) if said.label else label,
+        valid_as_of=said.valid_as_of,
+        attributes=tuple(Attribute(each.name, _value(each.value)) for each in said.attributes),
+        chunker=chunker,
+    )
+
+
+def _value(value: Any) -> Any:
+    """A value of ours as one of the client's: all are the same but periods."""
+    return Period(value.canonical) if isinstance(value, evidence.Period) else value
 
 
 def _tell(event: IngestEvent, refused: list[str]) -> None:

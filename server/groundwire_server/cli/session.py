@@ -34,12 +34,15 @@ class Session:
             with Client(self.address) as client:
                 yield client
             return
-        from groundwire_server.rpc import running_server
+        from groundwire_server.rpc import running
 
         settings = self.settings(server__port=0, log__level="error")
         with ExitStack() as stack:
             try:
-                address = stack.enter_context(running_server(settings))
+                server = stack.enter_context(running(settings))
+                # Nobody else is served here: better wait a second than answer with words alone.
+                server.engine.wait_for_embedder()
+                address = server.address
             except FailedPrecondition as error:
                 # The folder is open already: speak to the server that has it.
                 address = error.details.get("address", "")
