@@ -544,6 +544,21 @@ def test_without_a_language_that_of_the_names_counts(library: Library) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("entity", "language", "value"), [("ACME", "ja", "4"), ("ACME", "zh", "3"), ("アクメ", "", "4"), ("ACME", "", None)]
+)
+def test_the_year_before_needs_a_language(tmp_path: Path, entity: str, language: str, value: str | None) -> None:
+    facts = [figure("REVENUE", "ACME", "2023", "3"), figure("REVENUE", "ACME", "2024", "4")]
+    library = open_library(tmp_path, GLOSSARY, [facts])
+    outcome, values = _one(library, "REVENUE", entity, "前年", language=language)
+    if value is None:
+        assert isinstance(outcome, UnrecognizedParam)
+        assert outcome.suggestions == ("2024", "2023")
+    else:
+        assert values == [value]
+    library.close()
+
+
 def test_several_libraries_answer_together(tmp_path: Path) -> None:
     other = Glossary([MetricTerm("UMSATZ", "Revenue"), EntityTerm("ACME", "Acme Inc.")])
     one = open_library(tmp_path, GLOSSARY, [[figure("REVENUE", "ACME", "2020", "1")]], "one")

@@ -60,8 +60,8 @@ class NameIndex:
                 _add(self._variant, key, code)
 
     def exact(self, raw: str) -> tuple[str, ...]:
-        """Codes with this very name, spacing and punctuation aside; sorted."""
-        return self._exact.get(name_key(raw), ())
+        """The code that is written like this; else the codes with this name, spacing and punctuation aside; sorted."""
+        return (raw,) if raw in self.codes else self._exact.get(name_key(raw), ())
 
     def variant(self, raw: str) -> tuple[str, ...]:
         """Codes with a plural or word-order variant of this name; sorted."""
@@ -116,8 +116,9 @@ def _pairs(key: str) -> Counter[str]:
 
 
 def resolve_name(raw: str, indexes: Sequence[NameIndex], *, drop_note: bool = True, suggest: bool = True) -> Resolution:
-    """What a name means, by the first of these that says anything: a code as it is written; the name itself; a plural
-    or word-order variant; then both again without a bracketed note at the end. Within each step the first index wins.
+    """What a name means, by the first of these that says anything: the name itself (a code as it is written before
+    all); a plural or word-order variant; then both again without a bracketed note at the end. Within each step the
+    first index wins.
 
     Nothing fuzzy is applied. A step that leads to several codes is `Ambiguous`. `suggest`: whether an `Unknown` names
     what is near, which takes longer than all the rest.
@@ -125,8 +126,6 @@ def resolve_name(raw: str, indexes: Sequence[NameIndex], *, drop_note: bool = Tr
     name = raw.strip()
     if not name:
         return Unknown()
-    if any(name in index.codes for index in indexes):
-        return Resolved(name)
     shorter = without_note(name) if drop_note else name
     for attempt in dict.fromkeys((name, shorter)):
         for lookup in (NameIndex.exact, NameIndex.variant):

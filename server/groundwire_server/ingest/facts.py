@@ -49,8 +49,8 @@ class FactRules:
 def read_fact(fields: FactFields, rules: FactRules) -> FactRecord:
     """The stored value that a record states.
 
-    A name that no term has is stored as its own code, in NFKC without outer blanks: it can be asked for by that code,
-    and found by a glossary that learns it later.
+    A name that no term has is stored as its own code, in NFKC without outer blanks, and can be asked for by it. When a
+    glossary learns the name later, its figures are to be loaded again.
 
     Raises:
         RowRefused: FACT_FIELD_MISSING, FACT_VALUE_MISSING, FACT_VALUE_MALFORMED, FACT_PERIOD_MALFORMED,

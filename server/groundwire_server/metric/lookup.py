@@ -21,7 +21,7 @@ from groundwire_server.glossary import (
 )
 from groundwire_server.metric.figures import Figure, FigureReader, is_instant, period_of
 from groundwire_server.metric.fiscal import fiscal_spans
-from groundwire_server.metric.reading import Key, Reading, Unread, read_query
+from groundwire_server.metric.reading import Asking, Key, Reading, Unread, read_query
 from groundwire_server.metric.texts import ambiguous_text, unknown_text
 from groundwire_server.metric.vocabulary import Vocabulary
 from groundwire_server.store import StoredFact
@@ -61,23 +61,21 @@ class Missing:
     key: MetricKey
 
 
-def look_up(
-    query: MetricQuery, view: LibraryView, reference: date, language: str, hint: Filter | None
-) -> Found | Missing | Unread:
+def look_up(query: MetricQuery, view: LibraryView, asking: Asking, hint: Filter | None) -> Found | Missing | Unread:
     """What one library knows.
 
     An ambiguous name is decided only by the figures: exactly one of its readings has some, or all of them have one and
     the same value (formats.md).
     """
-    reading = read_query(query, view.vocabulary, reference, language)
+    reading = read_query(query, view.vocabulary, asking)
     if isinstance(reading, Unread):
-        return _with_periods(reading, query, view, reference)
-    dimensions = _dimensions(query, reading, view, language)
+        return _with_periods(reading, query, view, asking.reference)
+    dimensions = _dimensions(query, reading, view, asking.language)
     if isinstance(dimensions, Unread):
         return dimensions
     answers = [(key, _figures(key, dimensions, view, hint)) for key in reading.keys]
     if reading.doubt is None:
-        return _certain(query, *answers[0], dimensions, language)
+        return _certain(query, *answers[0], dimensions, asking.language)
     return _decided(reading.doubt, answers, dimensions)
 
 

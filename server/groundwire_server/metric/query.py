@@ -43,7 +43,7 @@ from groundwire_server.metric.conflict import conflicting_figures
 from groundwire_server.metric.exit import fact_snippet
 from groundwire_server.metric.figures import FACT_ATTRIBUTES, FigureReader
 from groundwire_server.metric.lookup import Found, LibraryView, look_up
-from groundwire_server.metric.reading import Unread
+from groundwire_server.metric.reading import Asking, Unread
 from groundwire_server.metric.request import Calculation, MetricRequest, expand_queries
 from groundwire_server.metric.texts import not_found_text
 from groundwire_server.metric.vocabulary import vocabulary_of
@@ -163,9 +163,9 @@ class _Answers:
         """Exactly one outcome."""
         self._call.cancel.check("lookup")
         language = self._language(query)
-        results = [
-            look_up(query, view, self._call.reference_day, language, self._call.options.hint) for view in self._views
-        ]
+        spoken = language if self._call.options.language or language == "ja" else ""
+        asking = Asking(self._call.reference_day, language, spoken)
+        results = [look_up(query, view, asking, self._call.options.hint) for view in self._views]
         founds = [result for result in results if isinstance(result, Found)]
         kept = self._narrowed(founds)
         if kept:

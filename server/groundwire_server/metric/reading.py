@@ -17,9 +17,23 @@ from groundwire_server.glossary import (
 from groundwire_server.metric.texts import ambiguous_text, period_text, unknown_text
 from groundwire_server.metric.vocabulary import Vocabulary
 
-__all__ = ["Key", "Reading", "Unread", "read_query"]
+__all__ = ["Asking", "Key", "Reading", "Unread", "read_query"]
 
 _MOST_SUGGESTIONS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """How a query is asked.
+
+    reference: day from which relative words count.
+    language: of sentences. spoken: of the names, empty where it is not sure: Han alone may be either, and 前年 is last
+        year in Japanese and two years ago in Chinese.
+    """
+
+    reference: date
+    language: str
+    spoken: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +66,7 @@ class Reading:
     doubt: Unread | None
 
 
-def read_query(query: MetricQuery, vocabulary: Vocabulary, reference: date, language: str) -> Reading | Unread:
+def read_query(query: MetricQuery, vocabulary: Vocabulary, asking: Asking) -> Reading | Unread:
     """What metric, entity, period and channel mean.
 
     The first parameter in this order that is not known is answered; one before it that is only ambiguous goes first,
@@ -61,12 +75,12 @@ def read_query(query: MetricQuery, vocabulary: Vocabulary, reference: date, lang
     metrics = vocabulary.resolve_metric(query.metric)
     entities = vocabulary.resolve_entity(query.entity)
     channels = vocabulary.resolve_channel(query.channel)
-    periods = _periods(query.period, _codes(entities), vocabulary, reference, language)
+    periods = _periods(query.period, _codes(entities), vocabulary, asking)
     steps = (
-        _name_fault(0, "metric", query.metric, metrics, language),
-        _name_fault(1, "entity", query.entity, entities, language),
+        _name_fault(0, "metric", query.metric, metrics, asking.language),
+        _name_fault(1, "entity", query.entity, entities, asking.language),
         periods if isinstance(periods, Unread) else None,
-        _name_fault(3, "channel", query.channel, channels, language),
+        _name_fault(3, "channel", query.channel, channels, asking.language),
     )
     faults = [fault for fault in steps if fault is not None]
     if isinstance(periods, Unread) or any(not fault.ambiguous for fault in faults):
@@ -102,9 +116,7 @@ def _name_fault(place: int, param: str, raw: str, found: Resolution, language: s
             return Unread(place, param, raw, some, ambiguous=True, explanation=ambiguous_text(language))
 
 
-def _periods(
-    raw: str, entities: tuple[str, ...], vocabulary: Vocabulary, reference: date, language: str
-) -> dict[str, Period] | Unread:
+def _periods(raw: str, entities: tuple[str, ...], vocabulary: Vocabulary, asking: Asking) -> dict[str, Period] | Unread:
     """The period by entity, since each has its own fiscal year; without an entity by the calendar year."""
     found: dict[str, Period] = {}
     fault: PeriodError | None = None
@@ -113,15 +125,15 @@ def _periods(
         try:
             found[entity] = parse_period(
                 raw,
-                reference=reference,
+                reference=asking.reference,
                 fiscal_year_start=fiscal.start,
                 fiscal_year_named_by=fiscal.named_by,
-                language=language,
+                language=asking.spoken,
             )
         except PeriodError as error:
             fault = fault or error
     if found or fault is None:
         return found
     some = fault.candidates[:_MOST_SUGGESTIONS]
-    why = period_text(fault.fault, language)
+    why = period_text(fault.fault, asking.language)
     return Unread(2, "period", raw, some, ambiguous=bool(some), explanation=why)

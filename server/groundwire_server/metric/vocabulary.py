@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -16,6 +17,7 @@ from groundwire_server.glossary import (
     MetricTerm,
     NameIndex,
     Resolution,
+    Resolved,
     Term,
     TermFinder,
     TermMention,
@@ -45,19 +47,24 @@ class Vocabulary:
 
     def resolve_metric(self, raw: str) -> Resolution:
         """What a name of a metric means."""
-        return resolve_name(raw, (self.glossary.metric_names, self._metric_codes))
+        return self._resolve(raw, self.glossary.metric_names, lambda: self._metric_codes)
 
     def resolve_entity(self, raw: str) -> Resolution:
         """What a name, code or identifier of an entity means."""
-        return resolve_name(raw, (self.glossary.entity_names, self._entity_codes))
+        return self._resolve(raw, self.glossary.entity_names, lambda: self._entity_codes)
 
     def resolve_channel(self, raw: str) -> Resolution:
         """What a name of a channel means; nothing said is TOTAL."""
-        return resolve_name(raw.strip() or TOTAL, (self.glossary.channel_names, self._channel_codes))
+        return self._resolve(raw.strip() or TOTAL, self.glossary.channel_names, lambda: self._channel_codes)
 
     def find_terms(self, text: str) -> list[TermMention]:
         """Every metric, entity, channel and member that a text names, the longest name winning where two overlap."""
         return self._finder.find(text)
+
+    def _resolve(self, raw: str, names: NameIndex, codes: Callable[[], NameIndex]) -> Resolution:
+        """By the glossary; the store is asked for its codes only where that does not know the very name."""
+        known = names.exact(raw.strip())
+        return Resolved(known[0]) if len(known) == 1 else resolve_name(raw, (names, codes()))
 
     @cached_property
     def _metric_codes(self) -> NameIndex:

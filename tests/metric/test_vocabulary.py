@@ -1,0 +1,85 @@
+"""Names of the glossary, and codes of stored figures that no term has."""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+
+import pytest
+
+from groundwire_server.evidence import Label, Principal, ReviewStatus
+from groundwire_server.glossary import EntityTerm, Glossary, MetricTerm, Resolved, Synonym, TermRef, Unknown
+from groundwire_server.metric import vocabulary_of
+from groundwire_server.metric.vocabulary import _KEPT
+from tests.metric.world import READER, figure, open_library
+
+GLOSSARY = Glossary(
+    [MetricTerm("GDP", synonyms=(Synonym("gross domestic product"), Synonym("output"))), EntityTerm("JPN", "Japan")]
+)
+FACTS = [
+    figure("GDP", "JPN", "2020", "1", channel="Online Stores"),
+    figure("GDP (constant prices)", "Free Town", "2020", "1"),
+    figure("outputs", "JPN", "2020", "1"),
+    figure("output", "JPN", "2020", "1"),
+    figure("Secret", "Secret Town", "2020", "1", channel="Secret way", label=Label.CONFIDENTIAL),
+    figure("Draft", "JPN", "2020", "1", review_status=ReviewStatus.PENDING),
+]
+
+
+def test_the_glossary_comes_first_and_the_store_behind_it(tmp_path: Path) -> None:
+    library = open_library(tmp_path, GLOSSARY, [FACTS])
+    vocabulary = vocabulary_of(library.snapshot(), READER)
+    names = {
+        "output": "GDP",  # a term's name, though figures carry it as a code
+        "GDP (constant prices)": "GDP (constant prices)",  # the very name of a code, before a note is left out
+        "GDP (current prices)": "GDP",
+        "outputs": "outputs",
+        "Gross Domestic Products": "GDP",
+    }
+    assert {raw: vocabulary.resolve_metric(raw) for raw in names} == {
+        raw: Resolved(code) for raw, code in names.items()
+    }
+    assert vocabulary.resolve_entity("free  town") == Resolved("Free Town")
+    assert vocabulary.resolve_channel("online store") == Resolved("Online Stores")
+    assert vocabulary.resolve_channel("") == Resolved("TOTAL")
+    library.close()
+
+
+@pytest.mark.parametrize("name", ["Secret", "Draft"])
+def test_what_the_caller_may_not_see_is_no_name(tmp_path: Path, name: str) -> None:
+    library = open_library(tmp_path, GLOSSARY, [FACTS])
+    vocabulary = vocabulary_of(library.snapshot(), READER)
+    found = vocabulary.resolve_metric(name)
+    assert isinstance(found, Unknown)
+    assert name not in found.suggestions
+    assert all(
+        name not in mention.text for mention in vocabulary.find_terms(f"the {name} of Secret Town by Secret way")
+    )
+    cleared = vocabulary_of(library.snapshot(), Principal("c", Label.CONFIDENTIAL))
+    assert cleared.resolve_metric("Secret") == Resolved("Secret")
+    library.close()
+
+
+def test_codes_of_figures_are_found_in_sentences(tmp_path: Path) -> None:
+    library = open_library(tmp_path, GLOSSARY, [FACTS])
+    found = vocabulary_of(library.snapshot(), READER).find_terms("gross domestic product of Japan in online stores")
+    assert [mention.terms for mention in found] == [
+        (TermRef("metric", "GDP"),),
+        (TermRef("entity", "JPN"),),
+        (TermRef("channel", "Online Stores"),),
+    ]
+    library.close()
+
+
+def test_a_vocabulary_is_kept_as_long_as_its_state(tmp_path: Path) -> None:
+    library = open_library(tmp_path, GLOSSARY, [FACTS])
+    first = vocabulary_of(library.snapshot(), READER)
+    assert vocabulary_of(library.snapshot(), READER) is first
+    kept = len(_KEPT)
+    with library.writing() as writer:
+        writer.put_facts([figure("Novel", "JPN", "2020", "1")])
+    assert vocabulary_of(library.snapshot(), READER).resolve_metric("novel") == Resolved("Novel")
+    assert isinstance(first.resolve_metric("novel"), Unknown)
+    gc.collect()
+    assert len(_KEPT) == kept
+    library.close()
