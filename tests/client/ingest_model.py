@@ -10,7 +10,10 @@ from groundwire.v1 import errors_pb2, ingest_pb2
 
 @dataclass
 class Stored:
-    """What outlives connections: the parts that are durable, and what became of the documents."""
+    """What outlives connections: the parts that are durable, and what became of the documents.
+
+    A file named "a+b" holds two documents, a and b, as one of JSON lines does.
+    """
 
     durable: dict[int, ingest_pb2.DocumentPart] = field(default_factory=dict)
     documents: dict[str, bytes] = field(default_factory=dict)
@@ -61,8 +64,8 @@ class Connection:
         if doc_id in self._stored.documents:
             self._stored.stored_twice.append(doc_id)
         self._stored.documents[doc_id] = b"".join(piece.content for piece in pieces)
-        outcome = ingest_pb2.DocumentOutcome(doc_id=doc_id, seq=part.seq, revision=1)
+        outcomes = [ingest_pb2.DocumentOutcome(doc_id=name, seq=part.seq, revision=1) for name in doc_id.split("+")]
         if "refuse" in doc_id:
-            outcome.error.reason = errors_pb2.ERROR_REASON_DOCUMENT_BROKEN
-        self._stored.outcomes.append(outcome)
-        return [ingest_pb2.IngestDocumentsResponse(outcome=outcome)]
+            outcomes[0].error.reason = errors_pb2.ERROR_REASON_DOCUMENT_BROKEN
+        self._stored.outcomes += outcomes
+        return [ingest_pb2.IngestDocumentsResponse(outcome=outcome) for outcome in outcomes]

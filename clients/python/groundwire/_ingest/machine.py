@@ -6,7 +6,7 @@ server wants. What the server says twice after a resumption is told once.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import replace
 from enum import Enum
@@ -63,7 +63,8 @@ class IngestMachine:
         self._finish_sent = False
         self._window = 0
         self._accepted = False
-        self._told_documents: set[int] = set()
+        self._told_documents: Counter[int] = Counter()  # outcomes told, by seq
+        self._heard_documents: Counter[int] = Counter()  # the same, of this connection
         self._told_rows: set[tuple[int, str, int, str, int]] = set()
         self._summary: IngestSummary | None = None
 
@@ -87,6 +88,7 @@ class IngestMachine:
         self._accepted = False
         self._finish_sent = False
         self._window = 0
+        self._heard_documents.clear()
         self._start.resume_after_seq = self._known
         return self._request(start=self._start)
 
@@ -146,9 +148,8 @@ class IngestMachine:
             case Throttle():
                 self._window = event.max_in_flight_parts
             case DocumentOutcome():
-                if event.seq in self._told_documents:
+                if not self._is_news(event.seq):
                     return []
-                self._told_documents.add(event.seq)
             case RowsRejected():
                 event = self._new_rows(event)
                 return [event] if event.rows else []
@@ -183,8 +184,17 @@ class IngestMachine:
             part = self._untold.popleft()
             if part.complete:
                 self._known = part.seq
-        self._told_documents = {seq for seq in self._told_documents if seq > self._known}
+        for seq in [seq for seq in self._told_documents if seq <= self._known]:
+            del self._told_documents[seq]
         self._told_rows = {row for row in self._told_rows if row[0] > self._known}
+
+    def _is_news(self, seq: int) -> bool:
+        """Whether an outcome was not told before. A part may end several documents, always in the same order."""
+        self._heard_documents[seq] += 1
+        if self._heard_documents[seq] <= self._told_documents[seq]:
+            return False
+        self._told_documents[seq] += 1
+        return True
 
     def _new_rows(self, event: RowsRejected) -> RowsRejected:
         records = {part.seq: part.records for part in (*self._untold, *self._unsure)}
