@@ -14,6 +14,7 @@ from groundwire.v1 import admin_pb2, admin_pb2_grpc, ingest_pb2, ingest_pb2_grpc
 from groundwire_server.errors import ErrorReason, FailedPrecondition
 from groundwire_server.rpc.guard import unknown_fields
 from tests.rpc.serving import Served, failure_of, serving
+from tests.support.eventually import eventually
 
 CANARY = "kanarienvogel-7f3a"
 Request = narrative_pb2.NarrativeRetrieveRequest
@@ -206,4 +207,4 @@ def test_nothing_is_left_after_all_that(served: Served) -> None:
     assert done.wait(5)
     assert left.wait(5)
     failure_of(lambda: admin(served).GetJob(admin_pb2.GetJobRequest()))
-    assert served.guard.open_calls == 0
+    assert eventually(lambda: served.guard.open_calls == 0)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 
+from groundwire_server.citation import CitationCheck, VerifyRequest, verify_citation
 from groundwire_server.engine.components import list_components
 from groundwire_server.engine.describe import describe_library, describe_new_library
 from groundwire_server.engine.embedding import ServerEmbedder
 from groundwire_server.engine.glossaries import GlossaryChange, changed_glossary, glossary_findings
 from groundwire_server.engine.info import GlossaryUpdate, LibraryInfo, LibraryPage, ServerInfo
 from groundwire_server.engine.libraries import Libraries
-from groundwire_server.engine.reading import chosen_libraries
+from groundwire_server.engine.reading import chosen_libraries, refuse_unreachable
 from groundwire_server.errors import Aborted, ErrorReason, NotImplementedHere, NotPermitted, UnknownResource
 from groundwire_server.evidence import Call, Header, Outcomes, Principal, Snippets, Summary
+from groundwire_server.graph import TraceLimits, TraceRequest, trace
 from groundwire_server.ingest import (
     DocumentIngest,
     DocumentRules,
@@ -97,6 +99,29 @@ class Engine:
             most=self.settings.limits.max_metric_queries,
         )
 
+    def trace(self, request: TraceRequest, call: Call) -> Iterator[Header | Snippets | Summary]:
+        """A walk in the relation graph; raises as `graph.trace` does."""
+        reading = chosen_libraries(call, *self._libraries.snapshots())
+        limits = self.settings.limits
+        return trace(
+            request,
+            call,
+            reading.snapshots,
+            gate=self._gate,
+            limits=TraceLimits(limits.max_hops, limits.max_trace_nodes, limits.max_trace_edges),
+            degradations=reading.degradations,
+        )
+
+    def verify(self, request: VerifyRequest, principal: Principal) -> CitationCheck:
+        """Whether a citation still holds; raises as `citation.verify_citation` does.
+
+        Raises:
+            Unavailable: LIBRARIES_UNREACHABLE, its library does not answer now; that is no verdict.
+        """
+        snapshots, unreachable = self._libraries.snapshots()
+        refuse_unreachable(request.lineage.library_id, unreachable)
+        return verify_citation(request, principal, snapshots)
+
     # ---- writes
 
     def open_documents(self, library_id: str, opening: IngestOpening, principal: Principal) -> DocumentIngest:
@@ -124,16 +149,19 @@ class Engine:
             UnknownResource: UNKNOWN_LIBRARY, or UNKNOWN_DOCUMENT: never there, or not readable by the caller.
         """
         library = self._to_write(library_id, principal, "WithdrawDocument", make=False)
+        missing = UnknownResource(
+            ErrorReason.UNKNOWN_DOCUMENT,
+            f"There is no document {doc_id[:200]!r} in the library {library_id}.",
+            details={"library_id": library_id, "doc_id": doc_id[:200]},
+        )
         with library.writing() as writer:
-            reader = library.store.reader()
-            active = reader.active_revision(doc_id, clearance=None)
+            active = library.store.reader().active_revision(doc_id, clearance=None)
             if active is not None and not principal.may_read(active.label):
-                raise UnknownResource(
-                    ErrorReason.UNKNOWN_DOCUMENT,
-                    f"There is no document {doc_id[:200]!r} in the library {library_id}.",
-                    details={"library_id": library_id, "doc_id": doc_id[:200]},
-                )
-            return writer.withdraw_document(doc_id)
+                raise missing
+            try:
+                return writer.withdraw_document(doc_id)
+            except UnknownResource:
+                raise missing from None
 
     # ---- libraries and glossaries
 

@@ -10,7 +10,7 @@ from groundwire_server.evidence import Call, Degradation, DegradationKind
 from groundwire_server.library import Snapshot
 from groundwire_server.narrative import Unreachable, choose_libraries
 
-__all__ = ["Reading", "chosen_libraries"]
+__all__ = ["Reading", "chosen_libraries", "refuse_unreachable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +31,24 @@ def chosen_libraries(call: Call, snapshots: Sequence[Snapshot], unreachable: Seq
     """
     chosen = choose_libraries("", call, snapshots, unreachable)
     if chosen.unreachable and not chosen.snapshots:
-        raise Unavailable(
-            ErrorReason.LIBRARIES_UNREACHABLE,
-            "No library answered.",
-            hint="Try again later.",
-            details={"libraries": str(len(chosen.unreachable))},
-        )
+        raise _nobody(len(chosen.unreachable))
     lost = [
         call.accept(Degradation(DegradationKind.LIBRARY_UNREACHABLE, "library", each.library_id, each.cause))
         for each in chosen.unreachable
     ]
     return Reading(chosen.snapshots, tuple(lost))
+
+
+def refuse_unreachable(library_id: str, unreachable: Sequence[Unreachable]) -> None:
+    """Raises Unavailable (LIBRARIES_UNREACHABLE) when that library is there and does not answer."""
+    if any(each.library_id == library_id for each in unreachable):
+        raise _nobody(1)
+
+
+def _nobody(libraries: int) -> Unavailable:
+    return Unavailable(
+        ErrorReason.LIBRARIES_UNREACHABLE,
+        "No library answered.",
+        hint="Try again later.",
+        details={"libraries": str(libraries)},
+    )

@@ -6,11 +6,12 @@ every feature, and compares what happens with what GetServerInfo says.
 
 from __future__ import annotations
 
-__all__ = ["BUILT", "NOT_BUILT", "is_built"]
+__all__ = ["BUILT", "NEEDS_EMBEDDER", "NOT_BUILT", "is_built"]
 
 BUILT: frozenset[str] = frozenset(
     {
         "answer.extractive",
+        "answer.none",
         "explain.plan",
         "filter",
         "forbid",
@@ -18,17 +19,19 @@ BUILT: frozenset[str] = frozenset(
         "hint",
         "ingest.resume",
         "known_at",
-        "retrieval.hybrid",
+        "metric.calculations",
+        "metric.versions",
         "retrieval.lexical",
-        "retrieval.vector",
         "valid_at",
     }
 )
 
+# Built, and they work while the server has an embedder; without one the call says NO_EMBEDDER.
+NEEDS_EMBEDDER: frozenset[str] = frozenset({"retrieval.hybrid", "retrieval.vector"})
+
 # Each is something that a request can ask for today: a field, an operation, a value.
 NOT_BUILT: frozenset[str] = frozenset(
     {
-        "answer.model",
         "explain.trace",
         "glossary.relations",
         "graph.closure",

@@ -10,7 +10,7 @@ from groundwire_server import __version__
 from groundwire_server.engine import Component, GlossaryUpdate, LibraryInfo, ServerInfo
 from groundwire_server.evidence import MAX_FILTER_DEPTH, MAX_FILTER_NODES, MAX_FILTER_VALUES, Family
 from groundwire_server.ingest import IngestLimits
-from groundwire_server.rpc.capabilities import BUILT
+from groundwire_server.rpc.capabilities import BUILT, NEEDS_EMBEDDER
 from groundwire_server.rpc.encode_glossary import encode_kind
 from groundwire_server.rpc.encode_value import encode_duration, wire_text
 from groundwire_server.rpc.stream import MAX_BATCH_BYTES, MAX_FRAME_BYTES
@@ -33,9 +33,10 @@ def encode_server_info(
     info: ServerInfo, methods: Iterable[str], limits: LimitSettings
 ) -> admin_pb2.GetServerInfoResponse:
     """What the server is, can do and allows. `methods`: full names of those that work."""
+    embeds = any(each.kind == "embedder" and each.active for each in info.components)
     return admin_pb2.GetServerInfoResponse(
         server_version=__version__,
-        capabilities=sorted(BUILT),
+        capabilities=sorted(BUILT | NEEDS_EMBEDDER if embeds else BUILT),
         methods=sorted(methods),
         limits=_limits(limits),
         components=[_component(each) for each in info.components],

@@ -26,6 +26,7 @@ DETAILS_KEY = "grpc-status-details-bin"
 MAX_MESSAGE_BYTES = 1024
 MAX_DETAILS_BYTES = 4096
 SHOWN_VIOLATIONS = 20
+_METADATA_NAME_BYTES = 64
 _METADATA_VALUE_BYTES = 200
 _RETRY_SECONDS = 1
 _RETRIED = frozenset({grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.UNAVAILABLE})
@@ -77,7 +78,8 @@ def _status(code: grpc.StatusCode, message: str, details: Iterable[Message]) -> 
 
 
 def _error_info(error: GroundwireError, request_id: str) -> ErrorInfo:
-    metadata = {name: cut_utf8(value, _METADATA_VALUE_BYTES) for name, value in sorted(error.details.items())[:8]}
+    shown = sorted(error.details.items())[:8]
+    metadata = {cut_utf8(name, _METADATA_NAME_BYTES): cut_utf8(value, _METADATA_VALUE_BYTES) for name, value in shown}
     metadata["request_id"] = request_id
     return ErrorInfo(reason=error.reason.name, domain=DOMAIN, metadata=metadata)
 

@@ -8,7 +8,7 @@ bytes come in and go out, so that parsing and serializing happen under the guard
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
 from typing import Any, NoReturn, cast
 
 import grpc
@@ -21,6 +21,7 @@ from groundwire_server.errors import (
     GroundwireError,
     InvalidRequest,
     NotImplementedHere,
+    Unavailable,
     Violation,
 )
 from groundwire_server.evidence import CallCancelled, Principal
@@ -33,6 +34,9 @@ __all__ = ["Guard", "parse_request", "unknown_fields"]
 
 _UNBOUNDED = frozenset({"IngestDocuments", "IngestFacts", "Watch", "WatchJob"})
 _QUIET = "grpc.health."
+_WATCH = "grpc.health.v1.Health/Watch"
+# What a watch of the health needs to be told that the server stops.
+_TELL_SECONDS = 0.05
 
 
 class Guard(grpc.aio.ServerInterceptor):
@@ -49,11 +53,21 @@ class Guard(grpc.aio.ServerInterceptor):
         self._max_call_seconds = max_call_seconds
         self._wrapped: dict[str, Any] = {}
         self._calls: set[RpcCall] = set()
+        self._changed = asyncio.Event()
+        self._watches_end = asyncio.Event()
 
     @property
     def open_calls(self) -> int:
         """Calls that have begun and not ended."""
         return len(self._calls)
+
+    async def end_watches(self) -> None:
+        """Once no other call is left, end those that only watch the health: they would never end by themselves."""
+        while any(call.method != _WATCH for call in self._calls):
+            self._changed.clear()
+            await self._changed.wait()
+        await asyncio.sleep(_TELL_SECONDS)
+        self._watches_end.set()
 
     async def intercept_service(self, continuation: Callable[[Any], Awaitable[Any]], handler_call_details: Any) -> Any:
         """The wrapped handler of a method; one that nobody has answers UNIMPLEMENTED with its reason."""
@@ -114,6 +128,7 @@ class Guard(grpc.aio.ServerInterceptor):
         finally:
             call.cancel.cancel()
             self._calls.discard(call)
+            self._changed.set()
 
     def _bound(self, method: str) -> float | None:
         """Seconds that a method may take. A stream that writes or watches is bound by its own deadline alone."""
@@ -128,10 +143,22 @@ class Guard(grpc.aio.ServerInterceptor):
             unknown = unknown_fields(request) if isinstance(request, Message) else []
             if unknown:
                 raise InvalidRequest(unknown)
-        response = await behavior(request, call)
+        response = await (behavior(request, call) if call.method != _WATCH else self._watch(behavior(request, call)))
         result: bytes | None = None if handler.response_streaming else handler.response_serializer(response)
         self._ended(call, "OK", "")
         return result
+
+    async def _watch(self, watching: Coroutine[Any, Any, None]) -> None:
+        """Let a watch run until the server stops. It has to end with a status; cancelling it alone would not."""
+        task, end = asyncio.ensure_future(watching), asyncio.ensure_future(self._watches_end.wait())
+        try:
+            await asyncio.wait((task, end), return_when=asyncio.FIRST_COMPLETED)
+            if task.done():
+                return task.result()
+        finally:
+            task.cancel()
+            end.cancel()
+        raise Unavailable(ErrorReason.NOT_SERVING, "The server is stopping.", details={"phase": "draining"})
 
     async def _refuse(self, call: RpcCall, error: Exception) -> NoReturn:
         """End the call with a status; only a `GroundwireError` is one of ours, anything else is a fault."""

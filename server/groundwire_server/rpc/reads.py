@@ -7,17 +7,18 @@ from typing import TypeVar
 
 from google.protobuf.message import Message
 
-from groundwire.v1 import metric_pb2, narrative_pb2
+from groundwire.v1 import graph_pb2, metric_pb2, narrative_pb2
 from groundwire_server.engine import Engine
 from groundwire_server.evidence import Call, CallOptions
 from groundwire_server.narrative import check_request
 from groundwire_server.rpc.call import RpcCall
+from groundwire_server.rpc.decode_graph import decode_trace
 from groundwire_server.rpc.decode_metric import decode_metric_request
 from groundwire_server.rpc.decode_narrative import decode_retrieve
 from groundwire_server.rpc.decode_options import decode_options
 from groundwire_server.rpc.findings import Findings
 from groundwire_server.rpc.frames import FrameEncoder
-from groundwire_server.rpc.stream import METRIC, NARRATIVE, StreamShape, in_order
+from groundwire_server.rpc.stream import GRAPH, METRIC, NARRATIVE, StreamShape, in_order
 from groundwire_server.rpc.work import WorkPool
 
 __all__ = ["ReadService"]
@@ -39,6 +40,10 @@ class ReadService:
     async def query_metric(self, request: metric_pb2.QueryMetricRequest, call: RpcCall) -> None:
         """Figures, or why there are none."""
         await self._send(call, METRIC, lambda: self._figures(request, call))
+
+    async def graph_trace(self, request: graph_pb2.GraphTraceRequest, call: RpcCall) -> None:
+        """Relations, with their sources."""
+        await self._send(call, GRAPH, lambda: self._relations(request, call))
 
     async def _send(self, call: RpcCall, shape: StreamShape, frames: Callable[[], Iterator[Message]]) -> None:
         """Write the frames as they come. Everything before the first one, too, happens in the pool."""
@@ -77,6 +82,15 @@ class ReadService:
         findings.settle()
         encoder = _encoder(metric_pb2.QueryMetricResponse, call, options)
         yield from encoder.encode_all(self._engine.query_metric(queries, _call(call, options)))
+
+    def _relations(self, request: graph_pb2.GraphTraceRequest, call: RpcCall) -> Iterator[graph_pb2.GraphTraceResponse]:
+        findings = Findings()
+        own_budget = request.HasField("budget")
+        options = decode_options(request.options, findings, request_id=call.request_id, own_budget=own_budget)
+        walk = decode_trace(request, findings)
+        findings.settle()
+        encoder = _encoder(graph_pb2.GraphTraceResponse, call, options)
+        yield from encoder.encode_all(self._engine.trace(walk, _call(call, options)))
 
 
 def _call(call: RpcCall, options: CallOptions) -> Call:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import socket
 from collections.abc import Mapping
@@ -42,6 +43,7 @@ class WireServer:
 
     def __init__(self, built: Mapping[str, Handler], guard: Guard, settings: ServerSettings) -> None:
         self._settings = settings
+        self._guard = guard
         self._server = grpc.aio.server(interceptors=[guard], options=_OPTIONS)
         self._server.add_generic_rpc_handlers((Methods(built),))
         self._health = health.aio.HealthServicer()
@@ -82,7 +84,11 @@ class WireServer:
     async def stop(self, grace: float) -> None:
         """Say NOT_SERVING, take no new call, wait up to `grace` seconds for those that run, then cancel them."""
         await self._health.enter_graceful_shutdown()
-        await self._server.stop(grace)
+        watches = asyncio.ensure_future(self._guard.end_watches())
+        try:
+            await self._server.stop(grace)
+        finally:
+            watches.cancel()
 
 
 def _is_loopback(host: str) -> bool:

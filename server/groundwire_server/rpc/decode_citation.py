@@ -1,0 +1,106 @@
+"""Citations that come back to be checked. What is needed of them is for the citation room to say."""
+
+from __future__ import annotations
+
+from groundwire.v1 import evidence_pb2, tools_pb2
+from groundwire_server.citation import Claim, VerifyRequest
+from groundwire_server.errors import ErrorReason
+from groundwire_server.evidence import (
+    FactVersion,
+    GraphEdge,
+    GraphNode,
+    GraphPath,
+    Lineage,
+    MetricFact,
+    MetricKey,
+    ReviewStatus,
+    Span,
+)
+from groundwire_server.rpc.encode_snippet import MAX_MEMBERS
+from groundwire_server.rpc.findings import Findings
+
+__all__ = ["decode_verify"]
+
+MAX_PATH_EDGES = 1000
+
+
+def decode_verify(message: tools_pb2.VerifyCitationRequest, findings: Findings) -> VerifyRequest:
+    """A lineage as it was given out, and what it is said to hold."""
+    return VerifyRequest(_lineage(message.lineage, "lineage", findings), _claim(message, findings))
+
+
+def _claim(message: tools_pb2.VerifyCitationRequest, findings: Findings) -> Claim | None:
+    match message.WhichOneof("claim"):
+        case "quote":
+            return message.quote
+        case "fact":
+            return _fact(message.fact)
+        case "edge":
+            return _edge(message.edge, "edge", findings)
+        case "path":
+            edges = message.path.edges
+            if len(edges) > MAX_PATH_EDGES:
+                words = f"{len(edges)} edges, at most {MAX_PATH_EDGES}"
+                findings.add("path.edges", ErrorReason.VALUE_OUT_OF_RANGE, words)
+                return GraphPath((), ())
+            decoded = tuple(_edge(edge, f"path.edges[{at}]", findings) for at, edge in enumerate(edges))
+            return GraphPath(decoded, tuple(message.path.node_ids))
+        case _:
+            return None
+
+
+def _lineage(message: evidence_pb2.Lineage, path: str, findings: Findings) -> Lineage:
+    """As far as a check reads it: times, titles and attributes are not."""
+    if len(message.members) > MAX_MEMBERS:
+        words = f"{len(message.members)} members, at most {MAX_MEMBERS}"
+        findings.add(f"{path}.members", ErrorReason.VALUE_OUT_OF_RANGE, words)
+    for at, member in enumerate(message.members):
+        if member.members:
+            findings.add(f"{path}.members[{at}].members", ErrorReason.CONTRADICTION, "no member has members")
+    return Lineage(
+        library_id=message.library_id,
+        doc_id=message.doc_id,
+        revision=message.revision,
+        chunk_id=message.chunk_id,
+        source_locator=message.source_locator,
+        span=Span(message.span.start, message.span.end) if message.HasField("span") else None,
+        text_sha256=message.text_sha256,
+        members=tuple(
+            _lineage(member, f"{path}.members[{at}]", findings)
+            for at, member in enumerate(message.members[:MAX_MEMBERS])
+            if not member.members
+        ),
+    )
+
+
+def _fact(message: evidence_pb2.MetricFact) -> MetricFact:
+    version = message.version
+    return MetricFact(
+        key=MetricKey(message.metric, message.entity, message.period, message.channel),
+        value=message.value,
+        unit=message.unit,
+        statement="",
+        fact_id=message.fact_id,
+        review_status=ReviewStatus.AUTO_APPROVED,
+        version=FactVersion(version.version, version.latest_version) if message.HasField("version") else None,
+    )
+
+
+def _edge(message: evidence_pb2.GraphEdge, path: str, findings: Findings) -> GraphEdge:
+    return GraphEdge(
+        edge_id=message.edge_id,
+        source=_node(message.source),
+        target=_node(message.target),
+        relation=message.relation,
+        extractor=message.extractor,
+        valid_from=message.valid_from,
+        valid_to=message.valid_to,
+        sources=tuple(
+            _lineage(source, f"{path}.sources[{at}]", findings)
+            for at, source in enumerate(message.sources[:MAX_MEMBERS])
+        ),
+    )
+
+
+def _node(message: evidence_pb2.GraphNode) -> GraphNode:
+    return GraphNode(message.node_id, message.kind, message.label)
