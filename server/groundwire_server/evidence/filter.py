@@ -144,14 +144,12 @@ _COMPARE: dict[Operator, Callable[[Any, list[Any]], bool]] = {
 def check_filter(tree: Filter, schema: Mapping[str, Family], path: str = "options.filter") -> list[Violation]:
     """Every fault of a filter at once, each with its path. `schema` gives the family of each declared attribute."""
     found: list[Violation] = []
-    nodes = _count(tree)
+    nodes, levels = _size(tree)
     if nodes > MAX_FILTER_NODES:
         found.append(Violation(path, ErrorReason.FILTER_TOO_LARGE, f"{nodes} nodes, at most {MAX_FILTER_NODES}"))
-    depth = _depth(tree)
-    if depth > MAX_FILTER_DEPTH:
-        found.append(Violation(path, ErrorReason.FILTER_TOO_LARGE, f"{depth} levels, at most {MAX_FILTER_DEPTH}"))
-    if not found:
-        _check(tree, schema, path, found)
+    if levels > MAX_FILTER_DEPTH:
+        found.append(Violation(path, ErrorReason.FILTER_TOO_LARGE, f"{levels} levels, at most {MAX_FILTER_DEPTH}"))
+    _check(tree, schema, path, found, MAX_FILTER_DEPTH)
     return found
 
 
@@ -165,24 +163,30 @@ def _children(tree: Filter) -> tuple[Filter, ...]:
             return ()
 
 
-def _count(tree: Filter) -> int:
-    return 1 + sum(_count(child) for child in _children(tree))
+def _size(tree: Filter) -> tuple[int, int]:
+    """Nodes and levels, counted level by level: a tree that is far too deep is told so like any other."""
+    nodes = levels = 0
+    level: tuple[Filter, ...] = (tree,)
+    while level:
+        nodes += len(level)
+        levels += 1
+        level = tuple(child for each in level for child in _children(each))
+    return nodes, levels
 
 
-def _depth(tree: Filter) -> int:
-    return 1 + max((_depth(child) for child in _children(tree)), default=0)
-
-
-def _check(tree: Filter, schema: Mapping[str, Family], path: str, found: list[Violation]) -> None:
+def _check(tree: Filter, schema: Mapping[str, Family], path: str, found: list[Violation], levels: int) -> None:
+    """Faults of the uppermost `levels` levels; what is below is refused as a whole."""
+    if levels == 0:
+        return
     match tree:
         case AllOf(filters) | AnyOf(filters):
             name = "all_of" if isinstance(tree, AllOf) else "any_of"
             if not filters:
                 found.append(Violation(f"{path}.{name}", ErrorReason.FILTER_EMPTY, "needs at least one filter"))
             for place, member in enumerate(filters):
-                _check(member, schema, f"{path}.{name}[{place}]", found)
+                _check(member, schema, f"{path}.{name}[{place}]", found, levels - 1)
         case Negate(inner):
-            _check(inner, schema, f"{path}.negate", found)
+            _check(inner, schema, f"{path}.negate", found, levels - 1)
         case Predicate():
             _check_predicate(tree, schema, f"{path}.predicate", found)
 
