@@ -115,6 +115,16 @@ def test_an_end_without_summary_is_tried_again() -> None:
     assert stored.stored_twice == []
 
 
+def test_a_connection_that_breaks_behind_the_summary_changes_nothing() -> None:
+    server = Fragile(2)
+    with serving(IngestDocuments=server) as address, Client(address) as client:
+        stream = client.ingest_documents([DocumentUpload("a", b"x")])
+        events = list(stream)
+        assert stream.collect().summary.stored == 1
+    assert isinstance(events[-1], groundwire.IngestSummary)
+    assert len(server.starts) == 1
+
+
 def test_what_the_callers_own_iterator_raises_comes_through() -> None:
     def faulty() -> Iterator[DocumentUpload]:
         yield DocumentUpload("a", b"x")

@@ -128,6 +128,9 @@ class IngestStream:
         self._hang_up()
         if self._stopped.is_set():
             return
+        if self._machine.summary is not None:
+            self._stopped.set()  # all is done and told; only the end of the call got lost
+            return
         if self._pull_error is not None:
             self._stopped.set()
             raise self._pull_error
