@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import weakref
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,6 @@ import pytest
 from groundwire_server.evidence import Label, Principal, ReviewStatus
 from groundwire_server.glossary import EntityTerm, Glossary, MetricTerm, Resolved, Synonym, TermRef, Unknown
 from groundwire_server.metric import vocabulary_of
-from groundwire_server.metric.vocabulary import _KEPT
 from tests.metric.world import READER, figure, open_library
 
 GLOSSARY = Glossary(
@@ -73,13 +73,13 @@ def test_codes_of_figures_are_found_in_sentences(tmp_path: Path) -> None:
 
 def test_a_vocabulary_is_kept_as_long_as_its_state(tmp_path: Path) -> None:
     library = open_library(tmp_path, GLOSSARY, [FACTS])
+    state = weakref.ref(library.snapshot())
     first = vocabulary_of(library.snapshot(), READER)
     assert vocabulary_of(library.snapshot(), READER) is first
-    kept = len(_KEPT)
     with library.writing() as writer:
         writer.put_facts([figure("Novel", "JPN", "2020", "1")])
     assert vocabulary_of(library.snapshot(), READER).resolve_metric("novel") == Resolved("Novel")
     assert isinstance(first.resolve_metric("novel"), Unknown)
     gc.collect()
-    assert len(_KEPT) == kept
+    assert state() is None
     library.close()
