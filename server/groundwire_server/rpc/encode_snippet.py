@@ -21,7 +21,6 @@ from groundwire_server.evidence import (
 from groundwire_server.rpc.encode_value import (
     encode_attributes,
     encode_dimensions,
-    encode_span,
     encode_time,
     wire_text,
 )
@@ -38,6 +37,15 @@ __all__ = [
 
 MAX_MEMBERS = 100
 _MAX_OPERANDS = 10_000
+_LINEAGE_TEXTS = (
+    "doc_id",
+    "title",
+    "chunk_id",
+    "source_locator",
+    "heading",
+    "parent_id",
+    "parent_locator",
+)
 
 
 class HiddenSnippet(GroundwireError):
@@ -56,11 +64,9 @@ def encode_snippet(snippet: Snippet, principal: Principal) -> evidence_pb2.Snipp
     if not principal.may_read(snippet.label):
         raise HiddenSnippet
     message = evidence_pb2.Snippet(
-        snippet_id=snippet.snippet_id,
-        rank=snippet.rank,
-        lineage=encode_lineage(snippet.lineage),
-        trust=evidence_pb2.Trust.ValueType(snippet.trust),
+        snippet_id=snippet.snippet_id, rank=snippet.rank, trust=evidence_pb2.Trust.ValueType(snippet.trust)
     )
+    _fill_lineage(message.lineage, snippet.lineage)
     if snippet.scores is not None:
         _fill_scores(message.scores, snippet.scores)
     match snippet.payload:
@@ -80,28 +86,31 @@ def encode_snippet(snippet: Snippet, principal: Principal) -> evidence_pb2.Snipp
 
 def encode_lineage(lineage: Lineage) -> evidence_pb2.Lineage:
     """Lineage with at most 100 members; the others are counted."""
-    message = evidence_pb2.Lineage(
-        library_id=lineage.library_id,
-        doc_id=wire_text(lineage.doc_id),
-        revision=lineage.revision,
-        title=wire_text(lineage.title),
-        chunk_id=wire_text(lineage.chunk_id),
-        source_locator=wire_text(lineage.source_locator),
-        heading=wire_text(lineage.heading),
-        parent_id=wire_text(lineage.parent_id),
-        parent_locator=wire_text(lineage.parent_locator),
-        text_sha256=lineage.text_sha256,
-        members=[encode_lineage(member) for member in lineage.members[:MAX_MEMBERS]],
-        members_omitted=lineage.members_omitted + max(0, len(lineage.members) - MAX_MEMBERS),
-        attributes=encode_attributes(lineage.attributes),
-    )
+    message = evidence_pb2.Lineage()
+    _fill_lineage(message, lineage)
+    return message
+
+
+def _fill_lineage(message: evidence_pb2.Lineage, lineage: Lineage) -> None:
+    """Into a message that is there: a copy of each would cost as much as filling it. Empty fields are left alone."""
+    message.library_id = lineage.library_id
+    message.revision = lineage.revision
+    message.text_sha256 = lineage.text_sha256
+    for name in _LINEAGE_TEXTS:
+        text = getattr(lineage, name)
+        if text:
+            setattr(message, name, wire_text(text))
     if lineage.span is not None:
-        message.span.CopyFrom(encode_span(lineage.span))
+        message.span.start, message.span.end = lineage.span.start, lineage.span.end
     if lineage.valid_as_of is not None:
         message.valid_as_of.CopyFrom(encode_time(lineage.valid_as_of))
     if lineage.ingested_at is not None:
         message.ingested_at.CopyFrom(encode_time(lineage.ingested_at))
-    return message
+    for member in lineage.members[:MAX_MEMBERS]:
+        _fill_lineage(message.members.add(), member)
+    message.members_omitted = lineage.members_omitted + max(0, len(lineage.members) - MAX_MEMBERS)
+    if lineage.attributes:
+        message.attributes.extend(encode_attributes(lineage.attributes))
 
 
 def _fill_scores(message: evidence_pb2.Scores, scores: Scores) -> None:
@@ -115,7 +124,9 @@ def _fill_scores(message: evidence_pb2.Scores, scores: Scores) -> None:
 def _fill_text(message: evidence_pb2.TextPassage, passage: TextPassage) -> None:
     message.text = wire_text(passage.text)
     message.prompt_text = wire_text(passage.prompt_text)
-    message.highlights.extend(encode_span(span) for span in passage.highlights)
+    add = message.highlights.add
+    for span in passage.highlights:
+        add(start=span.start, end=span.end)
 
 
 def _fill_fact(message: evidence_pb2.MetricFact, fact: MetricFact) -> None:

@@ -83,6 +83,8 @@ def encode_value(value: Value) -> value_pb2.Value:
 
 def wire_text(text: str) -> str:
     """Text that protobuf can carry: a lone surrogate, which is no UTF-8, becomes U+FFFD."""
+    if text.isascii():
+        return text
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -15,6 +15,9 @@ from typing import TypeVar
 __all__ = ["FRAMES_AHEAD", "WorkPool"]
 
 FRAMES_AHEAD = 8
+# Seconds after which the loop looks for items of a thread that is still at work, and between further looks.
+_FIRST_GLANCE = 0.002
+_GLANCE = 0.005
 
 T = TypeVar("T")
 
@@ -85,7 +88,12 @@ class WorkPool:
 
 
 class _Pump:
-    """Moves items from a thread to the loop. All fields but `_source` belong to the loop."""
+    """Moves items from a thread to the loop.
+
+    The thread puts items into `_ready` and wakes the loop once, at its end: each waking costs both the interpreter lock.
+    While the thread is at work the loop looks by itself every few milliseconds, so that no item waits for the next one.
+    All other fields belong to the loop.
+    """
 
     def __init__(
         self,
@@ -104,6 +112,7 @@ class _Pump:
         self._finished = False
         self._stopped = False
         self._error: BaseException | None = None
+        self._glance: asyncio.TimerHandle | None = None
         registry.add(self)
 
     async def items(self) -> AsyncIterator[bytes]:
@@ -128,6 +137,7 @@ class _Pump:
 
     def _begin(self, allowance: int) -> None:
         self._running = True
+        self._glance = self._loop.call_later(_FIRST_GLANCE, self._look)
         try:
             self._executor.submit(self._work, allowance)
         except RuntimeError:  # the pool is shut down: nothing runs in it any more, so this thread may close the source
@@ -138,7 +148,7 @@ class _Pump:
         finished, error = False, None
         try:
             while allowance > 0 and not self._stopped:
-                self._loop.call_soon_threadsafe(self._push, next(self._source))
+                self._ready.append(next(self._source))
                 allowance -= 1
         except StopIteration:
             finished = True
@@ -160,11 +170,14 @@ class _Pump:
             return caught
         return None
 
-    def _push(self, item: bytes) -> None:
-        self._ready.append(item)
-        self._wake.set()
+    def _look(self) -> None:
+        if self._ready:
+            self._wake.set()
+        self._glance = self._loop.call_later(_GLANCE, self._look)
 
     def _ended(self, finished: bool, error: BaseException | None) -> None:
+        if self._glance is not None:
+            self._glance.cancel()
         self._running = False
         self._finished = finished
         self._error = error
