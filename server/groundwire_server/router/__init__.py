@@ -1,0 +1,44 @@
+"""From a question to the right kind of evidence, and to an answer that stands on what it cites."""
+
+from groundwire_server.router.ask import ask
+from groundwire_server.router.frames import (
+    AnswerOrigin,
+    AnswerPart,
+    AnswerWriter,
+    AskFrame,
+    Clarification,
+    ClarificationOption,
+    Complexity,
+    Frame,
+    Route,
+    RouteDecision,
+    Slot,
+    SubCall,
+    SubCallSummary,
+    Turn,
+    TurnRole,
+)
+from groundwire_server.router.request import AskRequest
+from groundwire_server.router.route import RouterLimits, route
+
+__all__ = [
+    "AnswerOrigin",
+    "AnswerPart",
+    "AnswerWriter",
+    "AskFrame",
+    "AskRequest",
+    "Clarification",
+    "ClarificationOption",
+    "Complexity",
+    "Frame",
+    "Route",
+    "RouteDecision",
+    "RouterLimits",
+    "Slot",
+    "SubCall",
+    "SubCallSummary",
+    "Turn",
+    "TurnRole",
+    "ask",
+    "route",
+]

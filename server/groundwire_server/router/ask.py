@@ -1,0 +1,289 @@
+"""Ask: decide, look up by one or both branches, and answer with what was found (semantics 11).
+
+Branches are looked up before the first frame leaves, so that an error of the call is an error and not half a stream.
+The structured branch comes first. Figures are said by statements built from facts; passages answer by their own
+sentences.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from groundwire_server.errors import (
+    Cause,
+    DeadlineExceeded,
+    ErrorReason,
+    FailedPrecondition,
+    GroundwireError,
+    InvalidRequest,
+    Unavailable,
+    UnknownResource,
+)
+from groundwire_server.evidence import (
+    Call,
+    CallCancelled,
+    Degradation,
+    DegradationKind,
+    EndReason,
+    ExplainLevel,
+    Header,
+    LibrarySnapshot,
+    Outcomes,
+    PlanStep,
+    Summary,
+    UnrecognizedParam,
+)
+from groundwire_server.narrative import GATE_STEP, RetrievalParts, Unreachable, choose_libraries
+from groundwire_server.router.branches import Branch, clarified_branch, narrative_branch, structured_branch
+from groundwire_server.router.frames import (
+    AnswerPart,
+    AskFrame,
+    Route,
+    RouteDecision,
+    SubCall,
+    SubCallSummary,
+)
+from groundwire_server.router.request import AskRequest, check_ask
+from groundwire_server.router.route import Routed, RouterLimits, decide_route
+from groundwire_server.text import detect_language
+
+if TYPE_CHECKING:
+    from groundwire_server.library import Snapshot
+
+__all__ = ["ask"]
+
+_log = logging.getLogger(__name__)
+_ROUTE_STEP = PlanStep("route", "rules")
+
+
+def ask(
+    request: AskRequest,
+    call: Call,
+    snapshots: Sequence[Snapshot],
+    parts: RetrievalParts | None = None,
+    unreachable: Sequence[Unreachable] = (),
+    *,
+    limits: RouterLimits | None = None,
+) -> Iterator[AskFrame]:
+    """Decide and stream: header, decision, each branch from SubCall to SubCallSummary, summary.
+
+    Args:
+        snapshots: every library that the caller may read, each at one state.
+        unreachable: libraries that the caller may read and that could not be opened.
+
+    Raises:
+        InvalidRequest: the request or a filter is wrong; every violation at once.
+        UnknownResource: the call names a library that is not there.
+        FailedPrecondition: NO_MODEL; what a branch needs and is not there; DEGRADATION_FORBIDDEN.
+        Unavailable: no library answers.
+        CallCancelled, DeadlineExceeded: the call is over.
+    """
+    parts = parts or RetrievalParts()
+    limits = limits or RouterLimits(retrieval=parts.limits)
+    check_ask(request, limits)
+    chosen = choose_libraries(request.question, call, snapshots, unreachable)
+    if chosen.unreachable and not chosen.snapshots:
+        raise Unavailable(
+            ErrorReason.LIBRARIES_UNREACHABLE,
+            "No library answered.",
+            hint="Try again later.",
+            details={"libraries": str(len(chosen.unreachable))},
+        )
+    routed = decide_route(
+        request.question, call, chosen.snapshots, request.history, parts.gate, limits, request.force_route
+    )
+    decision = routed.decision
+    call.cancel.check("route")
+    gate = (GATE_STEP,) if parts.gate else ()
+    if decision.refusal is not None:
+        yield AskFrame(Header((), gate, call.reference_day))
+        yield AskFrame(decision)
+        yield AskFrame(Summary(EndReason.REFUSED, refusal=decision.refusal))
+        return
+    opened = _Branches(request, call, chosen.snapshots, parts, chosen.unreachable, limits)
+    branches, degradations = opened.run(routed)
+    yield AskFrame(
+        Header(
+            tuple(LibrarySnapshot(each.library_id, each.snapshot_id(call.principal)) for each in chosen.snapshots),
+            (*gate, _ROUTE_STEP),
+            call.reference_day,
+            filter_applied=call.options.filter,
+            hint_applied=None if _dropped_hint(branches) else call.options.hint,
+        )
+    )
+    yield AskFrame(replace(decision, clarification=None))
+    if not branches and decision.clarification is not None:
+        yield AskFrame(decision.clarification)
+        yield AskFrame(Summary(EndReason.CLARIFICATION))
+        return
+    for number, branch in enumerate(_after_one_another(branches), start=1):
+        for frame in branch.frames:
+            yield AskFrame(frame, number)
+    yield AskFrame(_summary(branches, degradations, call))
+
+
+class _Branches:
+    """Runs the branches that a decision asks for."""
+
+    def __init__(
+        self,
+        request: AskRequest,
+        call: Call,
+        snapshots: Sequence[Snapshot],
+        parts: RetrievalParts,
+        unreachable: Sequence[Unreachable],
+        limits: RouterLimits,
+    ) -> None:
+        self._request = request
+        self._call = call
+        self._snapshots = snapshots
+        self._parts = parts
+        self._unreachable = unreachable
+        self._limits = limits
+        self._language = call.options.language or detect_language(request.question)
+
+    def run(self, routed: Routed) -> tuple[list[Branch], list[Degradation]]:
+        """The branches in order, and what failed of them. None: a question has to be answered first.
+
+        Raises:
+            GroundwireError: the only branch failed, or all did; or an error that is about the call.
+        """
+        decision = routed.decision
+        work: list[tuple[Route, Callable[[], Branch]]] = []
+        if decision.route is not Route.NARRATIVE:
+            if decision.clarification is None:
+                work.append((Route.STRUCTURED, lambda: self._structured(decision)))
+            elif decision.route is Route.STRUCTURED:
+                return [], []
+            else:
+                asked = decision.clarification
+                work.append((Route.STRUCTURED, lambda: clarified_branch(asked)))
+        elif decision.clarification is not None:
+            return [], []
+        if decision.route is not Route.STRUCTURED:
+            work.append((Route.NARRATIVE, lambda: self._narrative(routed)))
+        return self._all(work)
+
+    def _all(self, work: Sequence[tuple[Route, Callable[[], Branch]]]) -> tuple[list[Branch], list[Degradation]]:
+        branches: list[Branch] = []
+        failures: list[tuple[Route, Exception]] = []
+        for route, run in work:
+            self._call.cancel.check(route.name.lower())
+            try:
+                branches.append(run())
+            except (CallCancelled, DeadlineExceeded, InvalidRequest, UnknownResource):
+                raise
+            except Exception as error:
+                if _is_forbidden(error) or len(work) == 1:
+                    raise
+                failures.append((route, error))
+                branches.append(_failed(route, error))
+        if len(failures) == len(work) and failures:
+            raise failures[0][1]
+        lost = [
+            self._call.accept(Degradation(DegradationKind.BRANCH_FAILED, route.name.lower(), cause=_cause(error)))
+            for route, error in failures
+        ]
+        return branches, lost
+
+    def _structured(self, decision: RouteDecision) -> Branch:
+        lost = [
+            Degradation(DegradationKind.LIBRARY_UNREACHABLE, "library", each.library_id, each.cause)
+            for each in self._unreachable
+        ]
+        return structured_branch(
+            decision.metric_queries,
+            self._call,
+            self._snapshots,
+            self._parts,
+            self._language,
+            [self._call.accept(each) for each in lost],
+            self._limits.max_metric_queries,
+        )
+
+    def _narrative(self, routed: Routed) -> Branch:
+        assert routed.reading is not None
+        return narrative_branch(
+            self._request,
+            routed.reading,
+            self._call,
+            self._snapshots,
+            self._parts,
+            self._language,
+            self._unreachable,
+        )
+
+
+def _dropped_hint(branches: Sequence[Branch]) -> bool:
+    found = [each for branch in branches if branch.summary is not None for each in branch.summary.degradations]
+    return any(each.kind is DegradationKind.FILTER_DROPPED for each in found)
+
+
+def _is_forbidden(error: Exception) -> bool:
+    return isinstance(error, FailedPrecondition) and error.reason is ErrorReason.DEGRADATION_FORBIDDEN
+
+
+def _failed(route: Route, error: Exception) -> Branch:
+    return Branch((SubCall(route), SubCallSummary(EndReason.EXHAUSTED, error=_cause(error))), None)
+
+
+def _cause(error: Exception) -> Cause:
+    if isinstance(error, GroundwireError):
+        return error.cause()
+    _log.warning("a branch failed: %s", type(error).__name__)
+    return Cause(ErrorReason.INTERNAL, "This part of the answer could not be looked up.")
+
+
+def _after_one_another(branches: Sequence[Branch]) -> Iterator[Branch]:
+    """The branches; the answer of a later one begins on a line of its own."""
+    said = False
+    for branch in branches:
+        frames = list(branch.frames)
+        first = next((place for place, frame in enumerate(frames) if isinstance(frame, AnswerPart)), None)
+        if first is not None and said:
+            part = frames[first]
+            assert isinstance(part, AnswerPart)
+            frames[first] = replace(part, text=f"\n{part.text}")
+        said = said or first is not None
+        yield replace(branch, frames=tuple(frames))
+
+
+def _summary(branches: Sequence[Branch], degradations: Sequence[Degradation], call: Call) -> Summary:
+    """What the branches come to: the end of the last that answered; a refusal when all that ended were refused."""
+    summaries = [branch.summary for branch in branches if branch.summary is not None]
+    ended = [branch for branch in branches if branch.end.error is None]
+    refused = [branch.end for branch in ended if branch.end.end_reason is EndReason.REFUSED]
+    asked = [branch.end for branch in ended if branch.end.end_reason is EndReason.CLARIFICATION]
+    answered = [
+        branch.end
+        for branch in ended
+        if branch.end.end_reason not in (EndReason.REFUSED, EndReason.CLARIFICATION) and not _names_unknown(branch)
+    ]
+    unknown = any(_names_unknown(branch) for branch in ended)
+    end, refusal = EndReason.EXHAUSTED, None
+    if answered:
+        end = answered[-1].end_reason
+    elif asked:
+        end = EndReason.CLARIFICATION
+    elif refused and not unknown:
+        end, refusal = EndReason.REFUSED, refused[0].refusal
+    variants = [variant for summary in summaries for variant in summary.variants]
+    return Summary(
+        end,
+        candidates=sum(summary.candidates for summary in summaries),
+        degradations=tuple(
+            dict.fromkeys((*(each for summary in summaries for each in summary.degradations), *degradations))
+        ),
+        timings=tuple(timing for summary in summaries for timing in summary.timings),
+        refusal=refusal,
+        variants=tuple(variants) if call.options.explain >= ExplainLevel.PLAN else (),
+    )
+
+
+def _names_unknown(branch: Branch) -> bool:
+    """Whether all that a branch found out is that names are not known."""
+    outcomes = [outcome for frame in branch.frames if isinstance(frame, Outcomes) for outcome in frame.outcomes]
+    return bool(outcomes) and all(isinstance(outcome.outcome, UnrecognizedParam) for outcome in outcomes)

@@ -1,0 +1,87 @@
+"""Questions back, with possible answers, instead of guesses (semantics 11)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from groundwire_server.evidence import Call, MetricQuery, Outcomes, ReviewStatus, UnrecognizedParam
+from groundwire_server.glossary import display_name
+from groundwire_server.metric import MetricRequest, query_metric
+from groundwire_server.router.decide import Wanted
+from groundwire_server.router.frames import Clarification, ClarificationOption
+from groundwire_server.router.texts import clarifying_question
+from groundwire_server.store import FactRecord
+
+if TYPE_CHECKING:
+    from groundwire_server.library import Snapshot
+
+__all__ = ["clarify", "clarify_everything"]
+
+MAX_OPTIONS = 10
+
+
+def clarify(wanted: Wanted, call: Call, snapshots: Sequence[Snapshot], language: str) -> Clarification:
+    """The question back for the part that is missing; the options have visible figures for the other parts."""
+    metric = wanted.metrics[0] if wanted.metrics and wanted.metrics[0] else None
+    entity = wanted.entities[0] if wanted.entities and wanted.entities[0] else None
+    unread = next((period for period in wanted.periods if period), "")
+    if wanted.missing == "period" and unread and metric and entity:
+        options = _fitting_periods(MetricQuery(metric, entity, unread), call, snapshots)
+        return Clarification("period", clarifying_question("period", language), tuple(options))
+    period = unread if wanted.missing != "period" and len(wanted.periods) == 1 else None
+    facts = [(snapshot, record) for snapshot in snapshots for record in _facts(snapshot, call, metric, entity, period)]
+    if not facts and period:
+        facts = [(snapshot, record) for snapshot in snapshots for record in _facts(snapshot, call, metric, entity)]
+    if wanted.missing == "period":
+        latest = sorted({(record.period_last, record.period_first, record.period) for _, record in facts}, reverse=True)
+        periods = list(dict.fromkeys(period for _, _, period in latest))[:MAX_OPTIONS]
+        options = [ClarificationOption(period, period) for period in periods]
+    else:
+        kind = wanted.missing
+        named = {(_label(snapshot, kind, record, language), str(getattr(record, kind))) for snapshot, record in facts}
+        options = [ClarificationOption(code, label) for label, code in sorted(named)[:MAX_OPTIONS]]
+    return Clarification(wanted.missing, clarifying_question(wanted.missing, language), tuple(options))
+
+
+def clarify_everything(call: Call, snapshots: Sequence[Snapshot], language: str) -> Clarification:
+    """The question back to a message that asks nothing: the metrics that there are figures for."""
+    options = sorted(
+        {
+            (display_name(term, language), term.code)
+            for snapshot in snapshots
+            for code in snapshot.reader.fact_codes(call.principal.clearance, "metric")
+            if (term := snapshot.glossary.metrics.get(code)) is not None
+        }
+    )
+    return Clarification(
+        "metric",
+        clarifying_question("", language),
+        tuple(ClarificationOption(code, label) for label, code in options[:MAX_OPTIONS]),
+    )
+
+
+def _facts(
+    snapshot: Snapshot, call: Call, metric: str | None, entity: str | None, period: str | None = None
+) -> Iterable[FactRecord]:
+    reader = snapshot.reader_at(call.options.known_at)
+    for fact in reader.facts(call.principal.clearance, metric=metric, entity=entity, period=period or None):
+        if fact.record.review_status is not ReviewStatus.PENDING and call.principal.may_read(fact.record.label):
+            yield fact.record
+
+
+def _label(snapshot: Snapshot, kind: str, record: FactRecord, language: str) -> str:
+    terms = snapshot.glossary.metrics if kind == "metric" else snapshot.glossary.entities
+    code = str(getattr(record, kind))
+    term = terms.get(code)
+    return display_name(term, language) if term is not None else code
+
+
+def _fitting_periods(query: MetricQuery, call: Call, snapshots: Sequence[Snapshot]) -> list[ClarificationOption]:
+    """What the structured channel suggests for a period that it cannot read."""
+    frames = query_metric(MetricRequest((query,)), call, snapshots)
+    outcomes = [outcome.outcome for frame in frames if isinstance(frame, Outcomes) for outcome in frame.outcomes]
+    suggested = [
+        each.suggestions for each in outcomes if isinstance(each, UnrecognizedParam) and each.param == "period"
+    ]
+    return [ClarificationOption(period, period) for periods in suggested for period in periods][:MAX_OPTIONS]

@@ -1,0 +1,146 @@
+"""Route: what kind of evidence a question needs (semantics 11)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import TYPE_CHECKING
+
+from groundwire_server.errors import ErrorReason, InvalidRequest, Violation
+from groundwire_server.evidence import Call, MetricQuery, RefusalReason, make_refusal
+from groundwire_server.narrative import RetrievalLimits, check_question, refuse_outside_names
+from groundwire_server.router.clarify import clarify, clarify_everything
+from groundwire_server.router.decide import Decision, Wanted, decide, wanted_of
+from groundwire_server.router.frames import Clarification, Complexity, Route, RouteDecision, Turn
+from groundwire_server.router.history import borrowed_slots, resolve
+from groundwire_server.router.reading import Reading, read_question
+from groundwire_server.security import SecurityGate
+from groundwire_server.text import detect_language
+
+if TYPE_CHECKING:
+    from groundwire_server.library import Snapshot
+
+__all__ = ["Routed", "RouterLimits", "check_conversation", "decide_route", "route"]
+
+_NO_GATE = SecurityGate()
+
+
+@dataclass(frozen=True, slots=True)
+class RouterLimits:
+    """What a question may bring along and ask for."""
+
+    retrieval: RetrievalLimits = field(default_factory=RetrievalLimits)
+    max_history_turns: int = 20
+    max_metric_queries: int = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Routed:
+    """A decision, and the question as it was read, with the names that it borrows; None: it was refused."""
+
+    decision: RouteDecision
+    reading: Reading | None
+
+
+def route(
+    question: str,
+    call: Call,
+    snapshots: Sequence[Snapshot],
+    history: Sequence[Turn] = (),
+    *,
+    gate: SecurityGate = _NO_GATE,
+    limits: RouterLimits | None = None,
+) -> RouteDecision:
+    """Decide, and retrieve nothing. The same question over the same libraries gets the same decision.
+
+    Raises:
+        InvalidRequest: the question is blank or too long, or the history is; every violation at once.
+    """
+    limits = limits or RouterLimits()
+    faults = check_conversation(question, history, limits)
+    if faults:
+        raise InvalidRequest(faults)
+    return decide_route(question, call, snapshots, history, gate, limits).decision
+
+
+def check_conversation(question: str, history: Sequence[Turn], limits: RouterLimits) -> list[Violation]:
+    """What is wrong with a question and its history."""
+    found = check_question("question", question, limits.retrieval)
+    if len(history) > limits.max_history_turns:
+        words = f"{len(history)} turns, at most {limits.max_history_turns}"
+        found.append(Violation("history", ErrorReason.VALUE_OUT_OF_RANGE, words))
+    for place, turn in enumerate(history):
+        if len(turn.text) > limits.retrieval.max_query_chars:
+            words = f"{len(turn.text)} code points, at most {limits.retrieval.max_query_chars}"
+            found.append(Violation(f"history[{place}].text", ErrorReason.VALUE_OUT_OF_RANGE, words))
+    return found
+
+
+def decide_route(
+    question: str,
+    call: Call,
+    snapshots: Sequence[Snapshot],
+    history: Sequence[Turn],
+    gate: SecurityGate,
+    limits: RouterLimits,
+    forced: Route | None = None,
+) -> Routed:
+    """The decision on a question that has been checked. `forced`: this route, with the slots that are there.
+
+    Raises:
+        InvalidRequest: the question names more figures than one call may ask for.
+    """
+    language = call.options.language or detect_language(question)
+    if refuse_outside_names(question, call, snapshots, gate) is not None:
+        return _refused(language)
+    reading = resolve(read_question(question, call, snapshots), history, call, snapshots)
+    if reading.question != question and refuse_outside_names(reading.question, call, snapshots, gate) is not None:
+        return _refused(language)
+    decision = decide(reading)
+    chosen = (
+        decision
+        if forced is None
+        else replace(
+            decision,
+            route=forced,
+            confidence=1.0,
+            reason=f"asked for; {decision.reason}",
+            wanted=wanted_of(reading) if forced is not Route.NARRATIVE else Wanted(),
+            asks_nothing=False,
+        )
+    )
+    return Routed(
+        RouteDecision(
+            route=chosen.route,
+            confidence=chosen.confidence,
+            reason=chosen.reason,
+            complexity=chosen.complexity,
+            slots=borrowed_slots(reading, question),
+            metric_queries=() if chosen.wanted.missing else _queries(chosen.wanted, limits.max_metric_queries),
+            clarification=_clarification(chosen, call, snapshots, language),
+        ),
+        reading,
+    )
+
+
+def _refused(language: str) -> Routed:
+    refusal = make_refusal(RefusalReason.OUT_OF_SCOPE, language)
+    reason = "it names something that this service does not answer about"
+    return Routed(RouteDecision(Route.NARRATIVE, 1.0, reason, Complexity.SIMPLE, refusal=refusal), None)
+
+
+def _clarification(
+    decision: Decision, call: Call, snapshots: Sequence[Snapshot], language: str
+) -> Clarification | None:
+    if decision.asks_nothing:
+        return clarify_everything(call, snapshots, language)
+    return clarify(decision.wanted, call, snapshots, language) if decision.wanted.missing else None
+
+
+def _queries(wanted: Wanted, most: int) -> tuple[MetricQuery, ...]:
+    if wanted.count > most:
+        words = f"it names {wanted.count} figures, at most {most}"
+        raise InvalidRequest.one("question", ErrorReason.VALUE_OUT_OF_RANGE, words)
+    combined = product(wanted.metrics, wanted.entities, wanted.periods, wanted.channels or ("",))
+    return tuple(MetricQuery(*names) for names in combined)
