@@ -195,6 +195,21 @@ def test_a_bad_document_is_refused_by_itself(here: House) -> None:
     assert found(here, "walrus goose heron otter finch") == ["a.txt", "g.txt"]
 
 
+def test_a_passage_that_no_message_could_carry_is_refused_and_the_largest_one_comes(here: House) -> None:
+    small, large = b"fox " * 130_000, b"fox " * 132_000
+    sent: list[Any] = [start(Documents)]
+    for content, name in ((small, "small.txt"), (large, "large.txt")):
+        pieces = [content[at : at + 200_000] for at in range(0, len(content), 200_000)]
+        for piece in pieces:
+            head = ingest_pb2.DocumentHead(doc_id=name, chunker="whole") if piece is pieces[0] else None
+            part = ingest_pb2.DocumentPart(seq=len(sent), head=head, content=piece, last_part=piece is pieces[-1])
+            sent.append(Documents(part=part))
+    frames = list(here.ingest.IngestDocuments(iter([*sent, finish(Documents, len(sent) - 1)])))
+    outcomes = {frame.outcome.doc_id: frame.outcome for frame in frames if frame.WhichOneof("message") == "outcome"}
+    assert outcomes["large.txt"].error.reason == errors_pb2.ERROR_REASON_DOCUMENT_TOO_LARGE
+    assert found(here, "fox") == ["small.txt"]
+
+
 def test_bad_records_are_refused_one_by_one(here: House) -> None:
     nan = {"name": "x", "value": {"double_value": float("inf")}}
     records = ingest_pb2.FactRecords(

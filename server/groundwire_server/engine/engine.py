@@ -190,6 +190,7 @@ class Engine:
             NotImplementedHere: another chunker for a library that has chunks: they are not cut anew yet.
         """
         self._may_write(principal, "SaveLibrary", library_id)
+        check_library_id(library_id, "library.library_id")
         config.check("library.")
         folder = self._libraries.folder
         known = library_id in folder.list()
@@ -202,7 +203,6 @@ class Engine:
                 library.set_config(config)
                 self._libraries.refresh(library)
         elif validate_only:
-            check_library_id(library_id, "library.library_id")
             return describe_new_library(library_id, config)
         else:
             library = folder.create(library_id, config)

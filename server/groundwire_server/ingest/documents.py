@@ -16,7 +16,7 @@ from groundwire_server.library import LibraryConfig
 from groundwire_server.readers import Document, ReadOptions, ReadWarning, RefusedPart, read_document
 from groundwire_server.store.rows import NewChunk, NewDocument
 
-__all__ = ["DocumentRules", "PreparedDocument", "RefusedDocument", "prepare_documents"]
+__all__ = ["MAX_PASSAGE_BYTES", "DocumentRules", "PreparedDocument", "RefusedDocument", "prepare_documents"]
 
 
 # A period that reads alike on both does not count from the day of asking.
@@ -36,6 +36,10 @@ def read_period(text: str) -> Period:
     if first != second:
         raise ValueError("counts from the day of asking")
     return first
+
+
+MAX_PASSAGE_BYTES = 512 * 1024
+"""Of a chunk with its title, heading and attributes: half of what one message on the wire may hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +134,31 @@ def _prepare(
         valid_as_of=head.valid_as_of or document.valid_as_of,
         attributes=_merged(document.attributes, head.attributes),
     )
+    too_large = _too_large(stored)
+    if too_large is not None:
+        return RefusedDocument(document.doc_id, too_large)
     return PreparedDocument(stored, _bounded(document.doc_id, document.warnings))
+
+
+def _too_large(document: NewDocument) -> Cause | None:
+    """Why a passage of the document could not be answered with: it travels whole, with all that is said of it."""
+    around = _size(document.title) + sum(_size(repr(each.value)) + len(each.name) for each in document.attributes)
+    for chunk in document.chunks:
+        text = slice_text(document.text, chunk.span)
+        size = around + sum(map(_size, (text, chunk.heading, chunk.locator, chunk.parent_id, chunk.parent_locator)))
+        if size > MAX_PASSAGE_BYTES:
+            return Cause(
+                ErrorReason.DOCUMENT_TOO_LARGE,
+                f"{document.doc_id}: a passage takes {size} bytes with its title and attributes, at most "
+                f"{MAX_PASSAGE_BYTES} fit into an answer. Cut it into smaller chunks.",
+                (("max_passage_bytes", str(MAX_PASSAGE_BYTES)),),
+            )
+    return None
+
+
+def _size(text: str) -> int:
+    """Bytes of UTF-8."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 def _chunks(document: Document, title: str, chunker: Chunker) -> tuple[NewChunk, ...]:

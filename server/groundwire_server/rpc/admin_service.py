@@ -11,7 +11,7 @@ from groundwire_server.rpc.decode_glossary import decode_term_names, decode_term
 from groundwire_server.rpc.decode_library import decode_library_config
 from groundwire_server.rpc.encode_admin import encode_glossary_update, encode_library, encode_server_info
 from groundwire_server.rpc.findings import Findings
-from groundwire_server.rpc.paging import page_size, page_token, read_page_token
+from groundwire_server.rpc.paging import MAX_PAGE_BYTES, page_size, page_token, read_page_token
 from groundwire_server.rpc.work import WorkPool
 
 __all__ = ["AdminService"]
@@ -45,10 +45,17 @@ class AdminService:
         after = read_page_token("ListLibraries", request.page_token, findings)
         findings.settle()
         page = await self._pool.run(lambda: self._engine.list_libraries(call.principal, after=after, limit=limit))
-        return admin_pb2.ListLibrariesResponse(
-            libraries=[encode_library(each) for each in page.libraries],
-            next_page_token=page_token("ListLibraries", page.last) if page.more else "",
-        )
+        response = admin_pb2.ListLibrariesResponse()
+        last, more, size = page.last, page.more, 0
+        for each in page.libraries:
+            message = encode_library(each)
+            size += message.ByteSize()
+            if response.libraries and size > MAX_PAGE_BYTES:
+                last, more = response.libraries[-1].library_id, True
+                break
+            response.libraries.append(message)
+        response.next_page_token = page_token("ListLibraries", last) if more else ""
+        return response
 
     async def save_library(self, request: admin_pb2.SaveLibraryRequest, call: RpcCall) -> admin_pb2.SaveLibraryResponse:
         """Create a library or change its settings."""

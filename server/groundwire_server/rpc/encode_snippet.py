@@ -36,6 +36,7 @@ __all__ = [
 ]
 
 MAX_MEMBERS = 100
+MAX_HIGHLIGHTS = 1000  # a long passage of nothing but the query's words would not fit into a message with all of them
 _MAX_OPERANDS = 10_000
 _LINEAGE_TEXTS = (
     "doc_id",
@@ -125,7 +126,7 @@ def _fill_text(message: evidence_pb2.TextPassage, passage: TextPassage) -> None:
     message.text = wire_text(passage.text)
     message.prompt_text = wire_text(passage.prompt_text)
     add = message.highlights.add
-    for span in passage.highlights:
+    for span in passage.highlights[:MAX_HIGHLIGHTS]:
         add(start=span.start, end=span.end)
 
 

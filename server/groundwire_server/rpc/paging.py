@@ -9,10 +9,12 @@ import json
 from groundwire_server.errors import ErrorReason
 from groundwire_server.rpc.findings import Findings
 
-__all__ = ["page_size", "page_token", "read_page_token"]
+__all__ = ["MAX_PAGE_BYTES", "page_size", "page_token", "read_page_token"]
 
 DEFAULT_PAGE = 100
 MAX_PAGE = 1000
+# A page that would be larger ends early; the next one brings the rest.
+MAX_PAGE_BYTES = 512 * 1024
 
 
 def page_size(asked: int, findings: Findings) -> int:

@@ -90,7 +90,7 @@ class WorkPool:
 class _Pump:
     """Moves items from a thread to the loop.
 
-    The thread puts items into `_ready` and wakes the loop once, at its end: each waking costs both the interpreter lock.
+    The thread puts items into `_ready` and wakes the loop once, at its end: each waking has both fight for one lock.
     While the thread is at work the loop looks by itself every few milliseconds, so that no item waits for the next one.
     All other fields belong to the loop.
     """
