@@ -7,14 +7,30 @@ import unicodedata
 import pytest
 from hypothesis import given
 
-from groundwire_server.evidence import slice_text
+from groundwire_server.evidence import Span, slice_text
 from groundwire_server.text import align, normalize
-from tests.text import oracle
+from groundwire_server.text.align import MAY_JOIN
+from tests.text import highlight_oracle, oracle
 
 
 @given(oracle.texts())
 def test_the_normal_form_is_the_same_with_a_way_back(text: str) -> None:
     assert align(text).normal == normalize(text)
+
+
+@given(oracle.texts())
+def test_every_position_comes_from_its_cluster(text: str) -> None:
+    aligned = align(text)
+    normal, places = highlight_oracle.aligned(text)
+    assert aligned.normal == normal
+    assert [aligned.span(at, at + 1) for at in range(len(normal))] == [Span(*place) for place in places]
+
+
+def test_no_character_of_the_plain_blocks_joins_or_is_dropped() -> None:
+    every = "".join(chr(code) for code in range(0x110000))
+    plain = MAY_JOIN.sub("", every)
+    assert len(plain) > 40_000
+    assert not any(highlight_oracle.joins(character) for character in plain)
 
 
 @given(oracle.texts())

@@ -20,7 +20,7 @@ from groundwire_server.evidence import (
 from groundwire_server.narrative.reach import Reach
 from groundwire_server.narrative.state import Hit
 from groundwire_server.security import drop_unreadable
-from groundwire_server.text import highlight_spans
+from groundwire_server.text import Highlighter
 
 if TYPE_CHECKING:
     from groundwire_server.library import Snapshot
@@ -46,6 +46,7 @@ def make_snippets(
     before a snippet is made of it, and the next hit takes its place.
     """
     snippets: list[Snippet] = []
+    highlighter = Highlighter(query_tokens)
     waiting = iter(found)
     while len(snippets) < top_k and (some := list(islice(waiting, top_k - len(snippets)))):
         rows: dict[str, list[int]] = {}
@@ -55,7 +56,7 @@ def make_snippets(
         for one in some:
             chunk = chunks.get(one.snapshot.library_id, {}).get(one.hit.row)
             if chunk is not None:
-                snippets.append(_snippet(one, chunk, query_tokens))
+                snippets.append(_snippet(one, chunk, highlighter))
     return snippets
 
 
@@ -66,7 +67,7 @@ def _readable(snapshot: Snapshot, rows: dict[str, list[int]], principal: Princip
     return {row: chunk for row, chunk in zip(wanted, chunks, strict=True) if id(chunk) in readable}
 
 
-def _snippet(found: Found, chunk: StoredChunk, query_tokens: Collection[str]) -> Snippet:
+def _snippet(found: Found, chunk: StoredChunk, highlighter: Highlighter) -> Snippet:
     library_id, hit = found.snapshot.library_id, found.hit
     chunk_id = str(ChunkId(chunk.doc_id, chunk.revision, chunk.seq))
     lineage = Lineage(
@@ -95,7 +96,7 @@ def _snippet(found: Found, chunk: StoredChunk, query_tokens: Collection[str]) ->
         snippet_id=make_snippet_id("text", library_id, chunk_id, chunk.text_sha256),
         lineage=lineage,
         trust=Trust.CITABLE,
-        payload=TextPassage(chunk.text, highlights=tuple(highlight_spans(chunk.text, query_tokens))),
+        payload=TextPassage(chunk.text, highlights=tuple(highlighter.spans(chunk.text))),
         label=chunk.label,
         scores=scores,
     )

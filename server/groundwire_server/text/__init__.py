@@ -3,7 +3,7 @@
 from groundwire_server.text.align import AlignedText, align
 from groundwire_server.text.batch import TokenBatch, tokenize_batch
 from groundwire_server.text.borders import find_term, has_borders
-from groundwire_server.text.highlights import highlight_spans
+from groundwire_server.text.highlights import Highlighter
 from groundwire_server.text.language import Language, detect_language
 from groundwire_server.text.normal import normalize
 from groundwire_server.text.scripts import is_cjk, is_katakana
@@ -13,13 +13,13 @@ from groundwire_server.text.tokens import TOKENIZER_ID, tokenize
 __all__ = [
     "TOKENIZER_ID",
     "AlignedText",
+    "Highlighter",
     "Language",
     "TokenBatch",
     "align",
     "detect_language",
     "find_term",
     "has_borders",
-    "highlight_spans",
     "is_cjk",
     "is_katakana",
     "normalize",

@@ -7,6 +7,7 @@ combining marks and dropped characters behind it is one *cluster*, and a match t
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from groundwire_server.evidence import Span
 from groundwire_server.text.normal import normalize
 
-__all__ = ["AlignedText", "align"]
+__all__ = ["MAY_JOIN", "AlignedText", "align"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,13 @@ def _joins(character: str) -> bool:
 
 _FORMS = _Forms()
 
+# Beyond these blocks (Latin, Greek and Cyrillic letters, general punctuation and symbols, kana, Han, Hangul syllables,
+# full width) a character may join the one before it or leave the normal form. Within them none does.
+MAY_JOIN = re.compile(
+    "[^\\0-\xac\xae-\u02ff\u0370-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u205f\u2070-\u20cf\u2100-\u2bff"
+    "\u3000-\u3029\u3030-\u3096\u309b-\u30ff\u3200-\ua66e\uac00-\ud7a3\uff01-\uff9d]"
+)
+
 
 def align(text: str) -> AlignedText:
     """A text beside its normal form.
@@ -67,6 +75,10 @@ def align(text: str) -> AlignedText:
     """
     if text.isascii():
         return AlignedText(text, text.lower(), None, None)
+    if MAY_JOIN.search(text) is None:
+        normal = normalize(text)
+        if len(normal) == len(text):  # none joins and none is dropped, so each is one character
+            return AlignedText(text, normal, None, None)
     forms = list(map(_FORMS.__getitem__, text))
     if None not in forms:
         normal = "".join(form for form in forms if form is not None)

@@ -3,55 +3,126 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from itertools import chain
+from operator import add
 
 from groundwire_server.evidence import Span
-from groundwire_server.text.align import align
-from groundwire_server.text.scripts import is_cjk
+from groundwire_server.text.align import AlignedText, align
+from groundwire_server.text.scripts import is_cjk, is_word_character
 from groundwire_server.text.tokens import has_broken_line, patterns_for, show_soft_hyphens
 
-__all__ = ["highlight_spans"]
+__all__ = ["Highlighter"]
+
+# Beyond so many wanted tokens it is faster to look at all that the text has.
+_FEW_WORDS = 32
+_FEW_CJK = 64
+
+_Match = tuple[int, int]
 
 
-def highlight_spans(text: str, query_tokens: Collection[str]) -> list[Span]:
-    """Parts of `text` that share tokens with a query: ascending, not overlapping, in code points of `text`.
+class _Kinds(dict[str, str]):
+    """What characters are part of, as they are met: "cjk" for a CJK run, "word" for another word, "" for neither."""
 
-    Single CJK characters of a longer query word are left out: 益 of 収益 is no help to the eye in 利益. They count for
-    BM25 all the same.
+    def __missing__(self, character: str) -> str:
+        kind = "cjk" if is_cjk(character) else "word" if is_word_character(character) else ""
+        self[character] = kind
+        return kind
 
-    >>> from groundwire_server.text import tokenize
-    >>> highlight_spans("Net ﬁnance, 収益と利益", tokenize("finance 収益"))
-    [Span(start=4, end=10), Span(start=12, end=14)]
+
+_KINDS = _Kinds()
+
+
+class Highlighter:
+    """Finds in many texts what they share with one query. Any thread may use it.
+
+    Wanted tokens are looked for one by one: to find a fixed string is the fastest that Python can do with a text.
+
+    Args:
+        query_tokens: tokens of the query and its variants.
     """
-    wanted = frozenset(query_tokens)
-    within_pairs = {character for token in wanted if len(token) == 2 and is_cjk(token[0]) for character in token}
-    aligned = align(show_soft_hyphens(text))
-    spans: list[Span] = []
-    for start, end in _matches(aligned.normal, wanted - within_pairs):
-        span = aligned.span(start, end)
-        if spans and span.start < spans[-1].end:
-            # Two matches met in one cluster, or a pair began inside the pair before it.
-            span = Span(spans[-1].start, max(span.end, spans.pop().end))
-        spans.append(span)
-    return spans
+
+    def __init__(self, query_tokens: Collection[str]) -> None:
+        wanted = frozenset(query_tokens)
+        kinds = {token: {_KINDS[character] for character in token} for token in wanted}
+        within_pairs = {
+            character for token in wanted if len(token) == 2 and _KINDS[token[0]] == "cjk" for character in token
+        }
+        self._words = frozenset(token for token in wanted - within_pairs if kinds[token] == {"word"})
+        self._cjk = frozenset(token for token in wanted - within_pairs if kinds[token] == {"cjk"} and len(token) <= 2)
+
+    def spans(self, text: str) -> list[Span]:
+        """Parts of `text` that share tokens with the query: ascending, not overlapping, in code points of `text`.
+
+        Single CJK characters of a longer query word are left out: 益 of 収益 is no help to the eye in 利益. They count
+        for BM25 all the same.
+
+        >>> from groundwire_server.text import tokenize
+        >>> Highlighter(tokenize("finance 収益")).spans("Net ﬁnance, 収益と利益")
+        [Span(start=4, end=10), Span(start=12, end=14)]
+        """
+        aligned = align(show_soft_hyphens(text))
+        normal = aligned.normal
+        matches = self._words_in(normal)
+        matches += self._cjk_in(normal)
+        return _joined(aligned, sorted(matches))
+
+    def _words_in(self, normal: str) -> list[_Match]:
+        """Wanted words in a text in normal form."""
+        if not self._words:
+            return []
+        if has_broken_line(normal):
+            return list(_pieces_in(normal, self._words))
+        words = self._words
+        if len(words) > _FEW_WORDS:
+            return [run.span() for run in patterns_for(normal).runs.finditer(normal) if run[0] in words]
+        framed = f" {normal} "  # around normal[start:end] stand framed[start] and framed[end + 1]
+        return [
+            (at, at + len(word))
+            for word in words
+            if word in normal
+            for at in _places(normal, word)
+            if _KINDS[framed[at]] != "word" and _KINDS[framed[at + len(word) + 1]] != "word"
+        ]
+
+    def _cjk_in(self, normal: str) -> list[_Match]:
+        """Wanted pairs and single characters; pairs may overlap."""
+        tokens = self._cjk
+        if len(tokens) > _FEW_CJK:
+            tokens = tokens.intersection(chain(normal, map(add, normal, normal[1:])))
+        return [(at, at + len(token)) for token in tokens if token in normal for at in _places(normal, token)]
 
 
-def _matches(normal: str, wanted: frozenset[str]) -> Iterator[tuple[int, int]]:
-    """Positions of wanted tokens in a text in normal form, by start."""
+def _places(text: str, wanted: str) -> Iterator[int]:
+    """Where a string begins in a text, ascending; places may overlap."""
+    at = text.find(wanted)
+    while at >= 0:
+        yield at
+        at = text.find(wanted, at + 1)
+
+
+def _pieces_in(normal: str, wanted: Collection[str]) -> Iterator[_Match]:
+    """Wanted words of a text in which hyphens break words at line ends: the whole word, else its wanted parts."""
     patterns = patterns_for(normal)
-    broken_line = has_broken_line(normal)
-    for run in (patterns.pieces if broken_line else patterns.runs).finditer(normal):
-        found, start = run.group(), run.start()
-        if is_cjk(found[0]):
-            for at, character in enumerate(found):
-                if found[at : at + 2] in wanted:
-                    yield start + at, start + min(at + 2, len(found))
-                elif character in wanted:
-                    yield start + at, start + at + 1
-        elif found in wanted:
+    for run in patterns.pieces.finditer(normal):
+        if run[0] in wanted:
             yield run.span()
-        elif broken_line:
-            parts = list(patterns.words.finditer(found))
-            if "".join(part.group() for part in parts) in wanted:
+        elif not is_cjk(run[0][0]):
+            parts = list(patterns.words.finditer(normal, *run.span()))
+            if "".join(part[0] for part in parts) in wanted:
                 yield run.span()
             else:
-                yield from ((start + p.start(), start + p.end()) for p in parts if p.group() in wanted)
+                yield from (part.span() for part in parts if part[0] in wanted)
+
+
+def _joined(aligned: AlignedText, matches: list[_Match]) -> list[Span]:
+    """Ascending matches as spans of the source. Two become one where a pair begins inside the pair before it, or where
+    both met in one cluster."""
+    joined: list[_Match] = []
+    for start, end in matches:
+        if aligned.starts is not None and aligned.ends is not None:
+            start, end = aligned.starts[start], aligned.ends[end - 1]
+        if joined and start < joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return [Span(start, end) for start, end in joined]

@@ -54,16 +54,15 @@ class Patterns:
     pieces: re.Pattern[str]
 
 
-def _compile(word: str, not_inside: str) -> Patterns:
-    cjk = f"[{CJK_CLASS}]+"
+def _compile(word: str, not_inside: str, cjk: str = "") -> Patterns:
     # Digits beside the hyphen make a range or a number, not a broken word. Words are atomic and begin at their first
     # character: one long word costs its length, not the square of it.
     broken = rf"{not_inside}(?>{word})(?:(?<!\d){_HYPHEN}{_LINE_END}(?!\d)(?>{word}))+"
     return Patterns(
         words=re.compile(word),
-        runs=re.compile(f"{cjk}|{word}"),
+        runs=re.compile("|".join(filter(None, [cjk, word]))),
         broken=re.compile(broken),
-        pieces=re.compile(f"{broken}|{cjk}|{word}"),
+        pieces=re.compile("|".join(filter(None, [broken, cjk, word]))),
     )
 
 
@@ -80,7 +79,7 @@ def _unicode_patterns(*, astral: bool) -> Patterns:
     marks = mark_classes()[1 if astral else 0]
     letter = rf"[^\W_{CJK_CLASS}]"
     word = f"{letter}+(?:[{marks}]+{letter}*)*|(?:[{marks}]+{letter}*)+"
-    return _compile(word, f"(?<!{letter})(?<![{marks}])")
+    return _compile(word, f"(?<!{letter})(?<![{marks}])", f"[{CJK_CLASS}]+")
 
 
 def show_soft_hyphens(text: str) -> str:
