@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from groundwire_server.citation import CitationCheck, VerifyRequest, verify_citation
 from groundwire_server.engine.components import list_components
@@ -28,6 +28,7 @@ from groundwire_server.ingest import (
 from groundwire_server.library import Library, LibraryConfig, check_library_id
 from groundwire_server.metric import MetricRequest, query_metric
 from groundwire_server.narrative import RetrievalLimits, RetrievalMode, RetrievalParts, RetrieveRequest, retrieve
+from groundwire_server.router import AskFrame, AskRequest, RouteDecision, RouterLimits, Turn, ask, route
 from groundwire_server.security import SecurityGate, local_principal
 from groundwire_server.settings import Settings
 from groundwire_server.store import Withdrawn
@@ -42,7 +43,7 @@ class Engine:
         settings: those it was made with.
         local_principal: the caller that exists without credentials.
         default_mode: legs to search where a call does not say.
-        limits: bounds of a retrieval.
+        limits, router_limits: bounds of a retrieval and of a question.
 
     Raises:
         FailedPrecondition: another process has the data folder; the settings insist on a model that is not prepared.
@@ -53,6 +54,9 @@ class Engine:
         self.local_principal: Principal = local_principal(settings.access.local_clearance)
         self.default_mode = RetrievalMode[settings.retrieval.mode.upper()]
         self.limits = RetrievalLimits(settings.limits.max_top_k, settings.limits.max_query_chars)
+        self.router_limits = RouterLimits(
+            self.limits, settings.limits.max_history_turns, settings.limits.max_metric_queries
+        )
         self._gate = SecurityGate(settings.gate.outside_names)
         self._libraries = Libraries(settings)
         try:
@@ -111,6 +115,16 @@ class Engine:
             limits=TraceLimits(limits.max_hops, limits.max_trace_nodes, limits.max_trace_edges),
             degradations=reading.degradations,
         )
+
+    def route(self, question: str, call: Call, history: Sequence[Turn]) -> RouteDecision:
+        """Which kind of evidence a question needs; raises as `router.route` does."""
+        reading = chosen_libraries(call, *self._libraries.snapshots())
+        return route(question, call, reading.snapshots, history, gate=self._gate, limits=self.router_limits)
+
+    def ask(self, request: AskRequest, call: Call) -> Iterator[AskFrame]:
+        """An answer that stands on what it cites; raises as `router.ask` does."""
+        snapshots, unreachable = self._libraries.snapshots()
+        return ask(request, call, snapshots, self._parts(), unreachable, limits=self.router_limits)
 
     def verify(self, request: VerifyRequest, principal: Principal) -> CitationCheck:
         """Whether a citation still holds; raises as `citation.verify_citation` does.

@@ -7,18 +7,20 @@ from typing import TypeVar
 
 from google.protobuf.message import Message
 
-from groundwire.v1 import graph_pb2, metric_pb2, narrative_pb2
+from groundwire.v1 import graph_pb2, metric_pb2, narrative_pb2, router_pb2
 from groundwire_server.engine import Engine
 from groundwire_server.evidence import Call, CallOptions
-from groundwire_server.narrative import check_request
+from groundwire_server.narrative import check_question, check_request, check_top_k, check_tuning
 from groundwire_server.rpc.call import RpcCall
 from groundwire_server.rpc.decode_graph import decode_trace
 from groundwire_server.rpc.decode_metric import decode_metric_request
 from groundwire_server.rpc.decode_narrative import decode_retrieve
 from groundwire_server.rpc.decode_options import decode_options
+from groundwire_server.rpc.decode_router import decode_ask, decode_history
+from groundwire_server.rpc.encode_router import encode_ask, encode_decision
 from groundwire_server.rpc.findings import Findings
 from groundwire_server.rpc.frames import FrameEncoder
-from groundwire_server.rpc.stream import GRAPH, METRIC, NARRATIVE, StreamShape, in_order
+from groundwire_server.rpc.stream import ASK, GRAPH, METRIC, NARRATIVE, StreamShape, in_order
 from groundwire_server.rpc.work import WorkPool
 
 __all__ = ["ReadService"]
@@ -44,6 +46,14 @@ class ReadService:
     async def graph_trace(self, request: graph_pb2.GraphTraceRequest, call: RpcCall) -> None:
         """Relations, with their sources."""
         await self._send(call, GRAPH, lambda: self._relations(request, call))
+
+    async def ask(self, request: router_pb2.AskRequest, call: RpcCall) -> None:
+        """An answer, with what it stands on."""
+        await self._send(call, ASK, lambda: self._answer(request, call))
+
+    async def route(self, request: router_pb2.RouteRequest, call: RpcCall) -> router_pb2.RouteResponse:
+        """Which kind of evidence a question needs."""
+        return await self._pool.run(lambda: self._decision(request, call))
 
     async def _send(self, call: RpcCall, shape: StreamShape, frames: Callable[[], Iterator[Message]]) -> None:
         """Write the frames as they come. Everything before the first one, too, happens in the pool."""
@@ -91,6 +101,26 @@ class ReadService:
         findings.settle()
         encoder = _encoder(graph_pb2.GraphTraceResponse, call, options)
         yield from encoder.encode_all(self._engine.trace(walk, _call(call, options)))
+
+    def _answer(self, request: router_pb2.AskRequest, call: RpcCall) -> Iterator[router_pb2.AskResponse]:
+        findings = Findings()
+        options = decode_options(request.options, findings, request_id=call.request_id)
+        question = decode_ask(request, findings, self._engine.default_mode)
+        if findings.violations:
+            limits = self._engine.limits
+            findings.extend(check_question("question", question.question, limits))
+            findings.extend(check_top_k(question.top_k, limits))
+            findings.extend(check_tuning(question.tuning))
+        findings.settle()
+        encoder = _encoder(router_pb2.AskResponse, call, options)
+        yield from encode_ask(self._engine.ask(question, _call(call, options)), encoder)
+
+    def _decision(self, request: router_pb2.RouteRequest, call: RpcCall) -> router_pb2.RouteResponse:
+        findings = Findings()
+        options = decode_options(request.options, findings, request_id=call.request_id)
+        history = decode_history(request.history, findings)
+        findings.settle()
+        return encode_decision(self._engine.route(request.question, _call(call, options), history))
 
 
 def _call(call: RpcCall, options: CallOptions) -> Call:

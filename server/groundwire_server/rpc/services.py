@@ -26,6 +26,8 @@ def build_methods(engine: Engine, pool: WorkPool, stopping: asyncio.Event) -> di
         "NarrativeService/NarrativeRetrieve": reads.narrative_retrieve,
         "MetricService/QueryMetric": reads.query_metric,
         "GraphService/GraphTrace": reads.graph_trace,
+        "RouterService/Ask": reads.ask,
+        "RouterService/Route": reads.route,
         "ToolService/VerifyCitation": tools.verify_citation,
         "IngestService/IngestDocuments": ingest.ingest_documents,
         "IngestService/IngestFacts": ingest.ingest_facts,
