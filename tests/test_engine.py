@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -265,6 +266,20 @@ def test_a_library_may_leave_the_embedder(tmp_path: Path) -> None:
         assert [each.kind for each in read(here, "fox")[2].degradations] == [DegradationKind.VECTOR_OFF]
         here.save_library("default", LibraryConfig(), LOCAL, validate_only=False, if_snapshot_id="")
         assert eventually(lambda: not read(here, "fox")[2].degradations)
+
+
+def test_an_ingest_is_known_for_a_week(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with engine(tmp_path) as here:
+        store(here, {"a": "a fox"})
+        store(here, {"b": "a heron"}, ingest=1)
+        library = here._libraries.for_reading("default")
+        assert library.store.reader().ingest(f"{INGEST}0") is not None
+    monkeypatch.setattr("groundwire_server.engine.libraries.RESUME_WINDOW", timedelta(seconds=-1))
+    with engine(tmp_path) as here:
+        store(here, {"c": "an otter"}, ingest=2)
+        library = here._libraries.for_reading("default")
+        known = [library.store.reader().ingest(f"{INGEST}{n}") is not None for n in range(3)]
+        assert known == [False, False, True]
 
 
 # ---- libraries and glossaries --------------------------------------------------------------------------------------

@@ -10,8 +10,10 @@ from groundwire_server.engine.info import (
     LibraryPage,
     ServerInfo,
 )
+from groundwire_server.engine.libraries import RESUME_WINDOW
 
 __all__ = [
+    "RESUME_WINDOW",
     "Component",
     "Engine",
     "GlossaryChange",

@@ -141,11 +141,13 @@ class Engine:
     def open_documents(self, library_id: str, opening: IngestOpening, principal: Principal) -> DocumentIngest:
         """Open a stream of documents; raises as `IngestDesk.open_documents` does, and UnknownResource."""
         library = self._to_write(library_id, principal, "IngestDocuments")
+        self._libraries.forget_old_ingests(library)
         return self._desk.open_documents(library, opening, DocumentRules.of(library.config))
 
     def open_facts(self, library_id: str, opening: IngestOpening, principal: Principal) -> FactIngest:
         """Open a stream of figures and relations; raises as `IngestDesk.open_facts` does, and UnknownResource."""
         library = self._to_write(library_id, principal, "IngestFacts")
+        self._libraries.forget_old_ingests(library)
         return self._desk.open_facts(library, opening, FactIngestRules.of(library.snapshot()))
 
     def wake_embedding(self, library_id: str) -> str:

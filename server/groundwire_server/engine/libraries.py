@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 
 from groundwire_server.dense import Embedder
 from groundwire_server.errors import Cause, ErrorReason, GroundwireError
@@ -13,9 +14,14 @@ from groundwire_server.library import DEFAULT_LIBRARY, DataFolder, Library, Libr
 from groundwire_server.narrative import Unreachable
 from groundwire_server.settings import Settings
 
-__all__ = ["Libraries"]
+__all__ = ["RESUME_WINDOW", "Libraries"]
 
 _log = logging.getLogger(__name__)
+
+RESUME_WINDOW = timedelta(days=7)
+"""How long an ingest is known: until then a repeat is safe and an unfinished one goes on."""
+
+_SWEEP_EVERY = timedelta(days=1)
 
 
 class Libraries:
@@ -33,6 +39,7 @@ class Libraries:
         self._open: dict[str, Library] = {}
         self._jobs: dict[str, EmbeddingJob] = {}
         self._faults: dict[str, Cause] = {}
+        self._swept: dict[str, datetime] = {}
         secret = settings.secret.get_secret_value().encode() or None
         self.folder = DataFolder(settings.data, secret=secret, opened=self._opened)
 
@@ -66,6 +73,17 @@ class Libraries:
         self.snapshots()
         with self._guard:
             return [self._open[library_id] for library_id in sorted(self._open)]
+
+    def forget_old_ingests(self, library: Library) -> None:
+        """Drop ledgers of ingests that nobody can resume any more; looks at most once a day."""
+        now = datetime.now(UTC)
+        with self._guard:
+            last = self._swept.get(library.library_id)
+            if last is not None and now - last < _SWEEP_EVERY:
+                return
+            self._swept[library.library_id] = now
+        with library.writing() as writer:
+            writer.forget_ingests(now - RESUME_WINDOW)
 
     def use_embedder(self, embedder: Embedder) -> None:
         """Search with this embedder from now on, in every library that takes it."""

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from groundwire.v1 import admin_pb2, narrative_pb2
 from groundwire_server import __version__
-from groundwire_server.engine import Component, GlossaryUpdate, LibraryInfo, ServerInfo
+from groundwire_server.engine import RESUME_WINDOW, Component, GlossaryUpdate, LibraryInfo, ServerInfo
 from groundwire_server.evidence import MAX_FILTER_DEPTH, MAX_FILTER_NODES, MAX_FILTER_VALUES, Family
 from groundwire_server.ingest import IngestLimits
 from groundwire_server.rpc.capabilities import BUILT, NEEDS_EMBEDDER
@@ -63,6 +63,7 @@ def _limits(limits: LimitSettings) -> admin_pb2.Limits:
         max_ingest_part_bytes=ingest.max_part_bytes,
         max_document_bytes=limits.max_document_bytes,
         max_call_duration=encode_duration(timedelta(seconds=limits.max_call_seconds)),
+        ingest_resume_window=encode_duration(RESUME_WINDOW),
     )
 
 

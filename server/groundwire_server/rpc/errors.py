@@ -58,7 +58,7 @@ def to_status(error: GroundwireError, request_id: str) -> ErrorStatus:
 def cut_utf8(text: str, limit: int) -> str:
     """At most `limit` bytes of UTF-8, cut at a character; a lone surrogate becomes a question mark.
 
-    >>> cut_utf8("数字", 5)
+    >>> cut_utf8("数字列", 6)
     '数…'
     """
     raw = text.encode("utf-8", "replace")

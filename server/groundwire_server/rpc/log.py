@@ -78,7 +78,11 @@ def _short(filename: str) -> str:
 
 
 class ForeignLogs(logging.Handler):
-    """Other libraries' lines from level WARNING on: who wrote them and where, without text and arguments."""
+    """Lines of the standard logging from level WARNING on.
+
+    Our own rooms keep content out of their lines, so these are written as they are. Of other libraries' lines only who
+    wrote them and where.
+    """
 
     def __init__(self, log: Log) -> None:
         super().__init__(logging.WARNING)
@@ -90,4 +94,5 @@ class ForeignLogs(logging.Handler):
         if record.exc_info and record.exc_info[1] is not None:
             fields.update(fault_fields(record.exc_info[1]))
         level = "error" if record.levelno >= logging.ERROR else "warning"
-        getattr(self._log, level)("foreign log line", **fields)
+        ours = record.name.partition(".")[0] == "groundwire_server"
+        getattr(self._log, level)(record.getMessage() if ours else "foreign log line", **fields)
