@@ -202,6 +202,7 @@ def test_words_answer_while_the_embedder_loads(tmp_path: Path, monkeypatch: pyte
             (DegradationKind.VECTOR_OFF, "embedder:loading")
         ]
         assert embedder_of(here) == (False, "The embedder is loading.")
+        assert here.list_libraries(LOCAL, after="", limit=9).libraries[0].embedding_coverage == 0.0
         go_on.set()
         here.wait_for_embedder(10)
         assert embedder_of(here)[0]

@@ -10,15 +10,21 @@ from groundwire_server.text import TOKENIZER_ID
 __all__ = ["describe_library", "describe_new_library"]
 
 
-def describe_library(snapshot: Snapshot, principal: Principal, embedder_name: str) -> LibraryInfo:
+def describe_library(
+    snapshot: Snapshot, principal: Principal, embedder_name: str, *, embedder_loading: bool
+) -> LibraryInfo:
     """Counts, attributes and coverage of what the principal may read.
 
     Args:
         embedder_name: of the server's embedder; used where the library searches with it.
+        embedder_loading: it is on its way; until then no chunk can be found by its vector, so coverage is 0.
     """
     documents, chunks, facts, relations = snapshot.reader.counts(principal.clearance)
     vectors = snapshot.vectors
-    coverage = None if vectors is None else snapshot.coverage(snapshot.candidates(Call(principal)))
+    on_its_way = vectors is None and embedder_loading and snapshot.config.embedder != "none"
+    coverage = 0.0 if on_its_way else None
+    if vectors is not None:
+        coverage = snapshot.coverage(snapshot.candidates(Call(principal)))
     return LibraryInfo(
         library_id=snapshot.library_id,
         config=snapshot.config,
@@ -30,7 +36,7 @@ def describe_library(snapshot: Snapshot, principal: Principal, embedder_name: st
         embedding_coverage=coverage,
         attributes=tuple(sorted(snapshot.attribute_schema(principal).items())),
         tokenizer=TOKENIZER_ID,
-        embedder="none" if vectors is None else f"{embedder_name}@{vectors.version}",
+        embedder=f"{embedder_name}@{vectors.version}" if vectors is not None else "auto" if on_its_way else "none",
     )
 
 

@@ -48,6 +48,11 @@ class ServerEmbedder:
         return self._embedder
 
     @property
+    def loading(self) -> bool:
+        """Whether it is on its way."""
+        return self._embedder is None and self._absence is _LOADING
+
+    @property
     def name(self) -> str:
         """Name of the model that there is, or that would be used."""
         if self._embedder is not None:

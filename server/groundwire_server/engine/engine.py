@@ -25,7 +25,7 @@ from groundwire_server.ingest import (
     IngestLimits,
     IngestOpening,
 )
-from groundwire_server.library import Library, LibraryConfig, check_library_id
+from groundwire_server.library import Library, LibraryConfig, Snapshot, check_library_id
 from groundwire_server.metric import MetricRequest, query_metric
 from groundwire_server.narrative import RetrievalLimits, RetrievalMode, RetrievalParts, RetrieveRequest, retrieve
 from groundwire_server.router import AskFrame, AskRequest, RouteDecision, RouterLimits, Turn, ask, route
@@ -191,7 +191,7 @@ class Engine:
         ids = [library_id for library_id in self._libraries.folder.list() if library_id > after]
         page = ids[:limit]
         snapshots, _ = self._libraries.snapshots(page)
-        found = tuple(describe_library(each, principal, self._embedder.name) for each in snapshots)
+        found = tuple(self._describe(each, principal) for each in snapshots)
         return LibraryPage(found, page[-1] if page else "", len(ids) > limit)
 
     def save_library(
@@ -222,7 +222,7 @@ class Engine:
             return describe_new_library(library_id, config)
         else:
             library = folder.create(library_id, config)
-        return describe_library(library.snapshot(), principal, self._embedder.name)
+        return self._describe(library.snapshot(), principal)
 
     def update_glossary(
         self,
@@ -260,6 +260,10 @@ class Engine:
             gate=self._gate,
             limits=self.limits,
         )
+
+    def _describe(self, snapshot: Snapshot, principal: Principal) -> LibraryInfo:
+        embedder = self._embedder
+        return describe_library(snapshot, principal, embedder.name, embedder_loading=embedder.loading)
 
     def _may_write(self, principal: Principal, method: str, library_id: str) -> None:
         if not principal.may_write:
