@@ -57,5 +57,5 @@ hostile_texts: Final = st.one_of(
 any_text: Final = st.text(max_size=60)
 
 quick: Final = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
-few: Final = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+few: Final = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 some: Final = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))

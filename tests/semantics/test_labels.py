@@ -1,7 +1,9 @@
 """Semantics 6: labels and the gate."""
 
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -200,6 +202,28 @@ def test_other_texts_pass(text: str) -> None:
 def test_blanks_between_letters_of_spaced_scripts_are_not_ignored() -> None:
     assert SecurityGate(["Beta"]).passes("B e t a")
     assert SecurityGate(["Beta"]).passes("be ta")
+
+
+@quick
+@given(
+    st.sampled_from(["Beta Corp", "アクメ商事", "竞争公司", "Ökö", "パナソニック", "한국전자", "ガス会社AB"]),
+    st.sampled_from(["NFC", "NFD", "NFKC", "NFKD"]),
+    st.sampled_from([str.upper, str.lower, str.swapcase]),
+    st.data(),
+)
+def test_a_name_is_found_in_any_form_case_and_spacing(
+    name: str, form: str, case: Callable[[str], str], data: st.DataObject
+) -> None:
+    dressed = ""
+    for c, following in pairwise([*name, " "]):
+        between = data.draw(st.sampled_from(["", "\u200b", "\ufe0f", "\u200d\u200c", "\ufeff"]))
+        if not c.isascii() and not following.isascii() and c not in "Öö":
+            between += data.draw(st.sampled_from(["", " ", "\u3000", "\n", "\u200b \u200b", "\r\n", "\xa0"]))
+        dressed += case(c) + between
+    dressed = unicodedata.normalize(form, dressed)  # type: ignore[arg-type]
+    gate = SecurityGate([name])
+    for text in (dressed, f"👍 {dressed}。", f"x {dressed}, y", f"売上 {dressed} 売上"):
+        assert not gate.passes(text)
 
 
 def test_a_name_is_found_where_it_stands() -> None:

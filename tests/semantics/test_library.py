@@ -28,7 +28,8 @@ from groundwire_server.evidence import (
     check_filter,
 )
 from groundwire_server.glossary import parse_period
-from groundwire_server.library import BUILT_IN_ATTRIBUTES
+from groundwire_server.lexical import top
+from groundwire_server.library import BUILT_IN_ATTRIBUTES, check_library_id
 from groundwire_server.store import NewChunk, SqliteStore
 from tests.semantics.hostile import CHINESE, ENGLISH, JAPANESE, TEXTS, some
 from tests.semantics.oracles import bm25, tokens_of
@@ -444,6 +445,19 @@ def test_a_library_opened_again_and_one_with_rebuilt_indexes_answer_the_same(tmp
         assert state() == before
 
 
+def test_equal_scores_are_ordered_by_numbers_and_never_by_the_string(tmp_path: Path) -> None:
+    with closing(make_library(tmp_path)) as library:
+        for n in range(11):
+            put(library, document("b", f"{n}"))
+        text = "\n".join(["売上" + "x" * 470] * 12)
+        put(library, document("b", text), document("B", text), document("a/b", text), document("漢", text))
+        snapshot = library.snapshot()
+        scores = snapshot.lexical.search(["売上"], snapshot.candidates(call()))
+        best = [snapshot.tie_key(row) for row in top(scores, 100, snapshot.tie_key)]
+        assert len(set(scores.scores.tolist())) == 1
+        assert best == [(name, 12 if name == "b" else 1, seq) for name in ("B", "a/b", "b", "漢") for seq in range(12)]
+
+
 # Chunks in the store
 
 
@@ -480,6 +494,23 @@ def test_a_contextual_header_is_indexed_and_never_in_the_text(tmp_path: Path) ->
         assert (chunk.text, chunk.locator, chunk.span) == ("text one", plain.chunks[0].locator, plain.chunks[0].span)
         expected = bm25(tokens_of("売上高"), [tokens_of(f"{header}\ntext one")])
         assert search(snapshot, "売上高", call()) == {("a", 1, 0): expected[0]}
+
+
+# Names of libraries
+
+
+@pytest.mark.parametrize("library_id", ["default", "a", "0", "a-b_c", "9" * 63])
+def test_ids_that_a_library_may_have(library_id: str) -> None:
+    assert check_library_id(library_id) == library_id
+
+
+@pytest.mark.parametrize(
+    "library_id",
+    ["", "A", "-a", "_a", "a" * 64, "a b", "a.b", "a/b", "..", "é", "漢", "１", "٣", "a\n", "a\x00", "a\u200b"],
+)
+def test_ids_that_no_library_may_have(library_id: str) -> None:
+    with pytest.raises(InvalidRequest):
+        check_library_id(library_id)
 
 
 # Reading the store itself

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from groundwire_server.text import (
     TOKENIZER_ID,
     align,
+    find_term,
     has_borders,
     is_cjk,
     normalize,
@@ -414,6 +415,30 @@ def test_borders_by_script() -> None:
     ):
         start = text.index(inner)
         assert has_borders(text, start, start + len(inner)) is expected, inner
+
+
+@pytest.mark.parametrize(
+    ("text", "term", "found"),
+    [
+        ("香港revenue", "revenue", ["revenue"]),
+        ("Ｎｅｔ\r\n  ｉｎｃｏｍｅ", "net income", ["Ｎｅｔ\r\n  ｉｎｃｏｍｅ"]),
+        ("heroes", "ROE", []),
+        ("ROE, roe; ＲＯＥ", "roe", ["ROE", "roe", "ＲＯＥ"]),
+        ("ニューヨーク", "ヨーク", []),
+        ("営業利益率", "利益", ["利益"]),
+        ("cafe\u0301s", "café", []),
+        ("cafe\u0301 s", "café", ["cafe\u0301"]),
+        ("営業 利益", "営業利益", []),
+    ],
+)
+def test_a_term_is_found_between_borders(text: str, term: str, found: list[str]) -> None:
+    assert [text[span.start : span.end] for span in find_term(text, term)] == found
+
+
+def test_blanks_between_cjk_are_looked_through_where_wanted() -> None:
+    text = "営 業\u3000利\n益 B e t a"
+    assert [text[s.start : s.end] for s in find_term(text, "営業利益", across_blanks=True)] == ["営 業\u3000利\n益"]
+    assert not list(find_term(text, "beta", across_blanks=True))
 
 
 def test_every_character_of_the_alphabet_is_judged_by_one_rule() -> None:
