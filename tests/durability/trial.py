@@ -1,0 +1,143 @@
+"""One library whose server is killed and comes back, held to one that was never killed."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from groundwire import Client, GroundwireError
+from tests.durability.reading import answers, assert_exact, assert_whole, look, wait_embedded
+from tests.durability.server import ServerProcess
+from tests.durability.state import State
+from tests.durability.steps import Step
+from tests.durability.witness import Told, Witness
+
+__all__ = ["Reference", "Trial", "undisturbed"]
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A library that went through steps undisturbed.
+
+    Attributes:
+        folder: data folder of the server, which was stopped.
+        state: that it is in.
+        chunks: of every revision that it ever had.
+        told: all that its client was told.
+        answers: canonical streams.
+        seconds: that the steps took, until everything had its vector.
+    """
+
+    folder: Path
+    state: State
+    chunks: Mapping[tuple[str, int], int]
+    told: Told
+    answers: Mapping[str, bytes]
+    seconds: float
+
+
+def undisturbed(folder: Path, steps: Sequence[Step], before: Reference | None) -> Reference:
+    """Go through steps with a server that is not killed, on a copy of the folder of `before`."""
+    if before is not None:
+        shutil.copytree(before.folder, folder)
+    witness = Witness(steps, before.state if before else State())
+    with ServerProcess(folder) as server:
+        address = server.address()
+        assert address is not None, server.log()
+        began = time.monotonic()
+        assert witness.go_on(address), witness.failure
+        with Client(address) as client:
+            assert wait_embedded(client, server.wait_dead)
+            seconds = time.monotonic() - began
+            seen = look(client)
+            assert not seen.differences(witness.final)
+            assert_whole(seen, witness.final, witness.told.chunks)
+            assert_exact(seen, client)
+        found = answers(address)
+        server.stop()
+        assert not server.faults()
+    chunks = {**(before.chunks if before else {}), **witness.told.chunks}
+    return Reference(folder, witness.final, chunks, witness.told, found, seconds)
+
+
+class Trial:
+    """Steps on a folder, by a client that outlives its servers.
+
+    Args:
+        folder: data folder; made where it is not there.
+        before: what the folder is a copy of; None: an empty library.
+        target: what all must be like in the end.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        steps: Sequence[Step],
+        before: Reference | None,
+        target: Reference,
+        *,
+        survives: bool = False,
+    ) -> None:
+        self.folder = folder
+        self.witness = Witness(steps, before.state if before else State(), survives=survives)
+        self.witness.told.chunks.update(before.chunks if before else {})
+        self._target = target
+
+    def go_on(self, server: ServerProcess, answering: Callable[[], None] = lambda: None) -> None:
+        """Until all is done and embedded, or the server is gone. `answering` is called once it answers."""
+        address = server.address()
+        if address is None:
+            return
+        answering()
+        if not self.witness.go_on(address):
+            assert server.wait_dead(30), f"the server lives: {self.witness.failure}"
+            return
+        try:
+            with Client(address) as client:
+                wait_embedded(client, server.wait_dead)
+        except GroundwireError:
+            if not server.wait_dead(30):
+                raise
+
+    def look_again(self, address: str) -> None:
+        """Whether the server shows what was acknowledged, and nothing by halves."""
+        possible = self.witness.possible()
+        with Client(address) as client:
+            seen = look(client)
+            differences = {parts: seen.differences(state) for parts, state in possible.items()}
+            shown = {parts for parts, found in differences.items() if not found}
+            assert shown, f"{self.witness.acknowledged} parts were acknowledged; by parts: {differences}"
+            assert_whole(seen, possible[min(shown)], self.witness.told.chunks)
+            assert_exact(seen, client)
+        self.witness.shows(shown)
+
+    def finish(self, server: ServerProcess) -> None:
+        """Look, do what is left, and compare all that can be read with the server that was never killed."""
+        address = server.address()
+        assert address is not None, server.log()
+        self.look_again(address)
+        self.complete(address, server)
+        server.stop()
+        assert not server.faults()
+
+    def complete(self, address: str, server: ServerProcess) -> None:
+        """Do what is left, and compare."""
+        assert self.witness.go_on(address), self.witness.failure
+        with Client(address) as client:
+            assert wait_embedded(client, server.wait_dead)
+            seen = look(client)
+            assert not seen.differences(self.witness.final)
+            assert_whole(seen, self.witness.final, self._target.chunks)
+        found = answers(address)
+        assert found.keys() == self._target.answers.keys()
+        assert [name for name in found if found[name] != self._target.answers[name]] == []
+        told, expected = self.witness.told, self._target.told
+        assert (told.summaries, told.rejected) == (expected.summaries, expected.rejected)
+
+    def clear(self) -> None:
+        """Remove what is not needed to look into a failure."""
+        self.witness.close()
+        shutil.rmtree(self.folder)
