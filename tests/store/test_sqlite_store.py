@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import resource
+import signal
 import sqlite3
 from pathlib import Path
 
@@ -85,6 +87,24 @@ def test_a_store_of_other_steps_is_refused(tmp_path: Path) -> None:
 
 def _add_nothing(connection: sqlite3.Connection) -> None:
     pass
+
+
+def test_a_system_that_refuses_longer_files_leaves_nothing_half_written(tmp_path: Path) -> None:
+    store = _filled(tmp_path / "store.sqlite")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, before[1]))
+        with pytest.raises(ResourceExhausted) as full, store.writer() as writer:
+            writer.replace_document(make_document("b", text="a line of text\n" * 20_000))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert full.value.reason is ErrorReason.STORAGE_FULL
+    assert [each.doc_id for each in store.reader().documents(clearance=None)] == ["a"]
+    with store.writer() as writer:
+        writer.replace_document(make_document("c"))
+    store.close()
 
 
 def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path) -> None:

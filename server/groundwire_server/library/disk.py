@@ -12,6 +12,7 @@ from groundwire_server.store import storage_full
 
 __all__ = ["disk_errors"]
 
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _WHAT = {
     errno.EACCES: "permission denied",
     errno.EPERM: "permission denied",
@@ -34,7 +35,7 @@ def disk_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        if error.errno in _FULL:
             raise storage_full() from error
         what = _WHAT.get(error.errno or 0, "the file system refuses it")
         raise FailedPrecondition(

@@ -14,6 +14,9 @@ __all__ = ["ReadPool", "connect_writer", "storage_full", "translated"]
 
 _IDLE_LIMIT = 16
 _BUSY_SECONDS = 10.0
+# A write that the system refuses for another reason than a full disk: a quota, a limit on files, a disk that is broken;
+# and shared memory for which there is no room.
+_REFUSED_WRITES = frozenset({sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE})
 _READ_ACTIONS = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE})
 
 
@@ -102,11 +105,11 @@ class ReadPool:
 
 
 def storage_full() -> ResourceExhausted:
-    """The error of a full disk."""
+    """The error of a disk that takes no more."""
     return ResourceExhausted(
         ErrorReason.STORAGE_FULL,
-        "The disk is full; nothing was half written.",
-        hint="Free some space and send it again.",
+        "The disk takes no more data; nothing was half written.",
+        hint="Free some space, or look at quotas and limits, and send it again.",
     )
 
 
@@ -128,6 +131,8 @@ def translated() -> Iterator[None]:
 
 def _translate(error: sqlite3.Error) -> GroundwireError:
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+    if code in _REFUSED_WRITES:
+        return storage_full()
     match code & 0xFF:
         case sqlite3.SQLITE_FULL:
             return storage_full()
