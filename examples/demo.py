@@ -40,6 +40,8 @@ from groundwire_server.errors import GroundwireError as ServerError
 
 HERE = Path(__file__).resolve().parent
 COUNTRIES = HERE / "countries"
+PAINTER = "Which painter made The Scream?"
+PAINTER_PAGE = "ja/エドヴァルド・ムンク.md"
 WHY = "Why did Nicaragua take the United States to the International Court of Justice?"
 
 
@@ -240,16 +242,20 @@ def check(client: Client, number: int, question: Question) -> bool:
 
 def check_hybrid(client: Client) -> bool:
     """Hybrid search is on: the plan names the model, every chunk has a vector, and it finds what words cannot."""
-    hybrid: Retrieval = client.retrieve(WHY, mode="HYBRID").collect()
-    lexical: Retrieval = client.retrieve(WHY, mode="LEXICAL", top_k=200).collect()
+    hybrid: Retrieval = client.retrieve(PAINTER, mode="HYBRID").collect()
+    lexical: Retrieval = client.retrieve(PAINTER, mode="LEXICAL", top_k=200).collect()
     by_words = {snippet.snippet_id for snippet in lexical.snippets}
-    new = [snippet for snippet in hybrid.snippets if snippet.snippet_id not in by_words]
+    new = [
+        snippet
+        for snippet in hybrid.snippets
+        if snippet.snippet_id not in by_words and snippet.lineage.doc_id == PAINTER_PAGE
+    ]
     dense = next((step for step in hybrid.header.plan if step.stage == "dense"), None)
-    say("\n7. hybrid search is on")
+    say(f"\n7. hybrid search is on: {PAINTER}")
     if dense is not None:
         say(f"   plan: {dense.backend}, coverage {dense.coverage}")
     for snippet in new[:1]:
-        say(f"   rank {snippet.rank}, not among the {len(by_words)} that words alone find:")
+        say(f"   rank {snippet.rank}, a page in Japanese that is not among the {len(by_words)} hits of words alone:")
         text = snippet.payload.text if isinstance(snippet.payload, TextPassage) else ""
         say(f"   {snippet.lineage.source_locator}: {text[:60]}…")
     good = dense is not None and dense.coverage == 1.0 and bool(new)
