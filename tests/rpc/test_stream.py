@@ -81,7 +81,7 @@ def test_what_was_admitted_before_a_fault_is_a_prefix(letters: str) -> None:
     order, seen = StreamOrder(NARRATIVE), 0
     for frame in narrative(letters):
         try:
-            order.admit(frame)
+            order.admit(frame, frame.ByteSize())
         except BrokenStream:
             break
         seen += 1
@@ -202,7 +202,8 @@ def test_an_ask_stream_begins_with_header_and_route() -> None:
 @given(st.lists(st.integers(0, 90_000), max_size=60))
 def test_batches_keep_all_snippets_in_order_within_their_bounds(sizes: list[int]) -> None:
     snippets = [snippet(rank, "x" * size) for rank, size in enumerate(sizes, 1)]
-    batches = list(cut_batches(snippets))
+    responses = cut_batches(snippets, lambda message, each: message.CopyFrom(each), Narrative)
+    batches = [response.batch for response in responses]
     assert [each for one in batches for each in one.snippets] == snippets
     for one in batches:
         assert 1 <= len(one.snippets) <= MAX_BATCH_SNIPPETS
