@@ -32,6 +32,8 @@ def _fill_and_free(trial: Trial, server: ServerProcess, fill: Callable[[], None]
         assert server.alive
         with Client(address) as client:
             assert client.health() is HealthStatus.SERVING
+            for mode in ("lexical", "hybrid"):
+                assert client.retrieve("winter timetable", mode=mode).collect().snippets
         trial.look_again(address)
     free()
     trial.complete(address, server)

@@ -24,7 +24,9 @@ def test_there_are_enough_points_and_no_name_twice() -> None:
 
 def _kill(trial: Trial, point: str, port: int = 0) -> None:
     with ServerProcess(trial.folder, port=port, point=point) as victim:
-        trial.go_on(victim)
+        address = victim.address()
+        if address is not None:
+            trial.go_on(address, victim)
         assert not victim.alive or victim.wait_dead(30), f"the point {point!r} was not passed: what is it called now?"
         assert victim.wait_killed() == point
 

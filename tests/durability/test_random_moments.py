@@ -1,4 +1,4 @@
-"""SIGKILL at any moment, from outside: what was acknowledged is there, nothing is there by halves."""
+"""SIGKILL at any moment, from outside, again and again: what was acknowledged is there, nothing is there by halves."""
 
 from __future__ import annotations
 
@@ -13,20 +13,38 @@ from tests.durability.server import ServerProcess, free_port
 from tests.durability.trial import Reference, Trial
 from tests.durability.workload import CHANGE
 
-_MOMENTS = 60
+_LIBRARIES = 20
+_KILLS = 3  # of each library while it changes, and one more while its server starts
 
 
-@pytest.mark.parametrize("number", some_now(range(_MOMENTS), 4, "moments"))
-def test_killed_at_some_moment(number: int, base_folder: Path, base: Reference, changed: Reference) -> None:
-    """The n-th moment lies in the n-th part of the time that the whole takes when nobody disturbs it."""
-    share = (number + random.Random(f"{SEED} {number}").random()) / _MOMENTS
+@pytest.mark.parametrize("number", some_now(range(_LIBRARIES), 1, "moments"))
+def test_killed_at_any_moment(number: int, base_folder: Path, base: Reference, changed: Reference) -> None:
+    """The first kill lies in the n-th part of the time that the whole takes undisturbed, the others in what is left."""
+    chosen = random.Random(f"{SEED} {number}")
     survives = number % 4 == 1
     port = free_port() if survives else 0
     trial = Trial(base_folder, CHANGE, base, changed, survives=survives)
-    with ServerProcess(base_folder, port=port) as victim:
-        killer = threading.Timer(share * changed.seconds, victim.kill)
-        trial.go_on(victim, killer.start)
-        assert victim.wait_killed() == ""
+    left, share = 1.0, (number + chosen.random()) / _LIBRARIES
+    for kill in range(_KILLS):
+        with ServerProcess(base_folder, port=port) as victim:
+            address = victim.address()
+            assert address is not None, victim.log()
+            trial.look_again(address)
+            _kill_after(share * changed.seconds, victim)
+            trial.go_on(address, victim)
+            assert victim.wait_killed() == ""
+        left -= share
+        share = left * chosen.random()
+        if kill == 0:
+            with ServerProcess(base_folder, port=port) as starting:
+                _kill_after(chosen.random() * base.start_seconds, starting)
+                assert starting.wait_killed() == ""
     with ServerProcess(base_folder, port=port) as server:
         trial.finish(server)
     trial.clear()
+
+
+def _kill_after(seconds: float, victim: ServerProcess) -> None:
+    killer = threading.Timer(seconds, victim.kill)
+    killer.daemon = True
+    killer.start()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +30,7 @@ class Reference:
         chunks: of every revision that it ever had.
         told: all that its client was told.
         answers: canonical streams.
+        start_seconds: until the server answered.
         seconds: that the steps took, until everything had its vector.
     """
 
@@ -36,6 +39,7 @@ class Reference:
     chunks: Mapping[tuple[str, int], int]
     told: Told
     answers: Mapping[str, bytes]
+    start_seconds: float
     seconds: float
 
 
@@ -44,9 +48,11 @@ def undisturbed(folder: Path, steps: Sequence[Step], before: Reference | None) -
     if before is not None:
         shutil.copytree(before.folder, folder)
     witness = Witness(steps, before.state if before else State())
+    began = time.monotonic()
     with ServerProcess(folder) as server:
         address = server.address()
         assert address is not None, server.log()
+        start_seconds = time.monotonic() - began
         began = time.monotonic()
         assert witness.go_on(address), witness.failure
         with Client(address) as client:
@@ -60,7 +66,7 @@ def undisturbed(folder: Path, steps: Sequence[Step], before: Reference | None) -
         server.stop()
         assert not server.faults()
     chunks = {**(before.chunks if before else {}), **witness.told.chunks}
-    return Reference(folder, witness.final, chunks, witness.told, found, seconds)
+    return Reference(folder, witness.final, chunks, witness.told, found, start_seconds, seconds)
 
 
 class Trial:
@@ -86,12 +92,8 @@ class Trial:
         self.witness.told.chunks.update(before.chunks if before else {})
         self._target = target
 
-    def go_on(self, server: ServerProcess, answering: Callable[[], None] = lambda: None) -> None:
-        """Until all is done and embedded, or the server is gone. `answering` is called once it answers."""
-        address = server.address()
-        if address is None:
-            return
-        answering()
+    def go_on(self, address: str, server: ServerProcess) -> None:
+        """Until all is done and embedded, or the server is gone."""
         if not self.witness.go_on(address):
             assert server.wait_dead(30), f"the server lives: {self.witness.failure}"
             return
@@ -122,6 +124,7 @@ class Trial:
         self.complete(address, server)
         server.stop()
         assert not server.faults()
+        _assert_tidy(self.folder)
 
     def complete(self, address: str, server: ServerProcess) -> None:
         """Do what is left, and compare."""
@@ -141,3 +144,16 @@ class Trial:
         """Remove what is not needed to look into a failure."""
         self.witness.close()
         shutil.rmtree(self.folder)
+
+
+def _assert_tidy(folder: Path) -> None:
+    """The stores are sound, and nothing lies about that nobody needs."""
+    for path in (folder / "server.sqlite", *folder.glob("libraries/*/store.sqlite")):
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as store:
+            assert store.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+            assert store.execute("PRAGMA foreign_key_check").fetchall() == []
+            if path.name == "store.sqlite":
+                assert store.execute("SELECT count(*) FROM ingest_spool").fetchone() == (0,)
+    left_over = [path for path in folder.rglob("*") if path.suffix in (".tmp", ".new")]
+    assert not left_over
+    assert len(list(folder.glob("libraries/*/index/vectors/*.f32"))) == 1

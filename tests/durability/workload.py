@@ -95,6 +95,8 @@ CHANGE: tuple[Step, ...] = (
             json_lines("lines.jsonl", {f"lines/{n}": make_text("ja", 30 + n, 250) for n in (0, 2, 4)}, alone=True),
             text_file("新.md", "# 新\n\n" + make_text("zh", 25, 700)),
             text_file("港湾.txt", make_text("ja", 26, 1300)),
+            # Each of these is committed by itself, and so many small segments become one.
+            *(text_file(f"small/{n}.txt", make_text("en", 40 + n, 90), alone=True) for n in range(6)),
             text_file("new.txt", make_text("en", 27, 500), alone=True),
         ),
     ),
