@@ -191,6 +191,54 @@ def test_names_in_facts_that_no_term_has_are_found(here: House) -> None:
     assert [(each.term.code, each.fact_count) for each in found] == [("ACME", 2)]
 
 
+def test_terms_are_described_with_the_periods_that_there_are(furnished: House) -> None:
+    def describe(**fields: Any) -> list[tuple[str, int, list[str]]]:
+        request = metric_pb2.DescribeMetricsRequest(**fields)
+        answer = furnished.metric.DescribeMetrics(request)
+        return [(each.term.code, each.fact_count, list(each.periods)) for each in answer.terms]
+
+    everything = describe()
+    assert everything == [
+        ("POPULATION", 2, ["2020", "2021"]),
+        ("REVENUE", 2, ["2020"]),
+        ("ACME", 2, ["2020"]),
+        ("ASIA", 0, []),
+        ("JPN", 2, ["2020", "2021"]),
+    ]
+    assert describe(kinds=[glossary_pb2.TERM_KIND_METRIC], entity="日本") == [
+        ("POPULATION", 2, ["2020", "2021"]),
+        ("REVENUE", 0, []),
+    ]
+    paged: list[Any] = []
+    token = ""
+    while True:
+        page = furnished.metric.DescribeMetrics(metric_pb2.DescribeMetricsRequest(page_size=2, page_token=token))
+        assert len(page.terms) <= 2
+        paged += [each.term.code for each in page.terms]
+        token = page.next_page_token
+        if not token:
+            break
+    assert paged == [code for code, _, _ in everything]
+
+
+@pytest.mark.parametrize(
+    ("fields", "want"),
+    [
+        ({"metric": "popularity"}, [("metric", "UNKNOWN_NAME")]),
+        (
+            {"kinds": [0, 77], "page_size": -1},
+            [("kinds[0]", "VALUE_REQUIRED"), ("kinds[1]", "UNKNOWN_NAME"), ("page_size", "VALUE_OUT_OF_RANGE")],
+        ),
+        ({"page_token": "x"}, [("page_token", "VALUE_MALFORMED")]),
+    ],
+)
+def test_terms_that_cannot_be_described_are_refused(
+    furnished: House, fields: dict[str, Any], want: list[tuple[str, str]]
+) -> None:
+    failure = failure_of(lambda: furnished.metric.DescribeMetrics(metric_pb2.DescribeMetricsRequest(**fields)))
+    assert [(field, reason) for field, reason, _ in failure.violations] == want
+
+
 # ---- citations -----------------------------------------------------------------------------------------------------
 
 

@@ -29,6 +29,8 @@ def everything(here: House) -> dict[str, bytes]:
     seen["graph"] = canonical(here.graph.GraphTrace(graph_pb2.GraphTraceRequest(neighborhood=around)))
     question = "What was the population of Japan in 2020, and why is Tokyo the capital?"
     seen["ask composite"] = canonical(here.router.Ask(router_pb2.AskRequest(question=question)))
+    described = here.metric.DescribeMetrics(metric_pb2.DescribeMetricsRequest())
+    seen["terms"] = described.SerializeToString(deterministic=True)
     seen["libraries"] = here.admin.ListLibraries(admin_pb2.ListLibrariesRequest()).SerializeToString(deterministic=True)
     return seen
 

@@ -11,6 +11,7 @@ from groundwire_server.engine.info import (
     ServerInfo,
 )
 from groundwire_server.engine.libraries import RESUME_WINDOW
+from groundwire_server.engine.terms import TermDescription, TermPlace, TermWish, place_of
 
 __all__ = [
     "RESUME_WINDOW",
@@ -22,5 +23,9 @@ __all__ = [
     "LibraryInfo",
     "LibraryPage",
     "ServerInfo",
+    "TermDescription",
     "TermName",
+    "TermPlace",
+    "TermWish",
+    "place_of",
 ]

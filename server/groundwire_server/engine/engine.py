@@ -13,6 +13,7 @@ from groundwire_server.engine.glossaries import GlossaryChange, changed_glossary
 from groundwire_server.engine.info import GlossaryUpdate, LibraryInfo, LibraryPage, ServerInfo
 from groundwire_server.engine.libraries import Libraries
 from groundwire_server.engine.reading import chosen_libraries, refuse_unreachable
+from groundwire_server.engine.terms import TermDescription, TermPlace, TermWish, describe_terms
 from groundwire_server.errors import Aborted, ErrorReason, NotImplementedHere, NotPermitted, UnknownResource
 from groundwire_server.evidence import Call, Header, Outcomes, Principal, Snippets, Summary
 from groundwire_server.graph import TraceLimits, TraceRequest, trace
@@ -102,6 +103,24 @@ class Engine:
             degradations=reading.degradations,
             most=self.settings.limits.max_metric_queries,
         )
+
+    def describe_terms(
+        self, wish: TermWish, call: Call, after: TermPlace | None, limit: int
+    ) -> tuple[list[TermDescription], bool]:
+        """Up to `limit` terms behind a place with the figures that there are, and whether there are more.
+
+        Raises:
+            InvalidRequest: no library knows the metric or entity by which facts are bounded.
+            UnknownResource: the call names a library that is not there.
+        """
+        reading = chosen_libraries(call, *self._libraries.snapshots())
+        found: list[TermDescription] = []
+        for each in describe_terms(reading.snapshots, call.principal, wish, after):
+            call.cancel.check("describe")
+            if len(found) == limit:
+                return found, True
+            found.append(each)
+        return found, False
 
     def trace(self, request: TraceRequest, call: Call) -> Iterator[Header | Snippets | Summary]:
         """A walk in the relation graph; raises as `graph.trace` does."""

@@ -19,9 +19,9 @@ from groundwire_server.evidence import (
     TextPassage,
 )
 from groundwire_server.rpc.encode_value import (
-    encode_attributes,
     encode_dimensions,
     encode_time,
+    fill_attributes,
     wire_text,
 )
 
@@ -31,8 +31,8 @@ __all__ = [
     "encode_edge",
     "encode_key",
     "encode_lineage",
-    "encode_snippet",
     "encode_version",
+    "fill_snippet",
 ]
 
 MAX_MEMBERS = 100
@@ -56,17 +56,17 @@ class HiddenSnippet(GroundwireError):
         super().__init__(ErrorReason.INTERNAL, "The server made a mistake.")
 
 
-def encode_snippet(snippet: Snippet, principal: Principal) -> evidence_pb2.Snippet:
-    """The snippet, when the principal may read it.
+def fill_snippet(message: evidence_pb2.Snippet, snippet: Snippet, principal: Principal) -> None:
+    """The snippet, when the principal may read it; into a message of a batch, as a copy would cost as much again.
 
     Raises:
         HiddenSnippet: it may not; nothing of the snippet stands in the error.
     """
     if not principal.may_read(snippet.label):
         raise HiddenSnippet
-    message = evidence_pb2.Snippet(
-        snippet_id=snippet.snippet_id, rank=snippet.rank, trust=evidence_pb2.Trust.ValueType(snippet.trust)
-    )
+    message.snippet_id = snippet.snippet_id
+    message.rank = snippet.rank
+    message.trust = evidence_pb2.Trust.ValueType(snippet.trust)
     _fill_lineage(message.lineage, snippet.lineage)
     if snippet.scores is not None:
         _fill_scores(message.scores, snippet.scores)
@@ -82,7 +82,6 @@ def encode_snippet(snippet: Snippet, principal: Principal) -> evidence_pb2.Snipp
         case GraphPath() as path:
             message.path.edges.extend(encode_edge(edge) for edge in path.edges)
             message.path.node_ids.extend(wire_text(node_id) for node_id in path.node_ids)
-    return message
 
 
 def encode_lineage(lineage: Lineage) -> evidence_pb2.Lineage:
@@ -110,8 +109,7 @@ def _fill_lineage(message: evidence_pb2.Lineage, lineage: Lineage) -> None:
     for member in lineage.members[:MAX_MEMBERS]:
         _fill_lineage(message.members.add(), member)
     message.members_omitted = lineage.members_omitted + max(0, len(lineage.members) - MAX_MEMBERS)
-    if lineage.attributes:
-        message.attributes.extend(encode_attributes(lineage.attributes))
+    fill_attributes(message.attributes, lineage.attributes)
 
 
 def _fill_scores(message: evidence_pb2.Scores, scores: Scores) -> None:
@@ -187,7 +185,7 @@ def encode_key(key: MetricKey) -> evidence_pb2.MetricKey:
 
 def encode_edge(edge: GraphEdge) -> evidence_pb2.GraphEdge:
     """A relation; its sources only inside a path."""
-    return evidence_pb2.GraphEdge(
+    message = evidence_pb2.GraphEdge(
         edge_id=edge.edge_id,
         source=_node(edge.source),
         target=_node(edge.target),
@@ -195,9 +193,10 @@ def encode_edge(edge: GraphEdge) -> evidence_pb2.GraphEdge:
         extractor=wire_text(edge.extractor),
         valid_from=edge.valid_from,
         valid_to=edge.valid_to,
-        attributes=encode_attributes(edge.attributes),
         sources=[encode_lineage(source) for source in edge.sources],
     )
+    fill_attributes(message.attributes, edge.attributes)
+    return message
 
 
 def _node(node: GraphNode) -> evidence_pb2.GraphNode:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from operator import attrgetter
+from typing import Any
 
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -26,7 +28,6 @@ from groundwire_server.evidence import (
 from groundwire_server.rpc.errors import MAX_MESSAGE_BYTES, cut_utf8
 
 __all__ = [
-    "encode_attributes",
     "encode_cause",
     "encode_dimensions",
     "encode_duration",
@@ -34,6 +35,8 @@ __all__ = [
     "encode_span",
     "encode_time",
     "encode_value",
+    "fill_attributes",
+    "fill_value",
     "wire_text",
 ]
 
@@ -58,27 +61,36 @@ def encode_span(span: Span) -> value_pb2.Span:
 
 
 def encode_value(value: Value) -> value_pb2.Value:
+    """One typed value."""
+    message = value_pb2.Value()
+    fill_value(message, value)
+    return message
+
+
+def fill_value(message: value_pb2.Value, value: Value) -> None:
     """One typed value. A whole number beyond 64 bits goes as decimal text: it must not lose a digit."""
     match value:
         case bool():
-            return value_pb2.Value(bool_value=value)
+            message.bool_value = value
         case str():
-            return value_pb2.Value(string_value=wire_text(value))
+            message.string_value = wire_text(value)
+        case int() if value in _INT64:
+            message.int_value = value
         case int():
-            return value_pb2.Value(int_value=value) if value in _INT64 else value_pb2.Value(decimal_value=str(value))
+            message.decimal_value = str(value)
         case float():
-            return value_pb2.Value(double_value=value)
+            message.double_value = value
         case Decimal():
-            return value_pb2.Value(decimal_value=f"{value:f}")
+            message.decimal_value = f"{value:f}"
         case datetime():
-            return value_pb2.Value(time_value=encode_time(value))
+            message.time_value.CopyFrom(encode_time(value))
         case date():
-            return value_pb2.Value(date_value=value.isoformat())
+            message.date_value = value.isoformat()
         case Period():
-            return value_pb2.Value(period_value=value.canonical)
+            message.period_value = value.canonical
         case _:
-            texts = value_pb2.StringList(values=[wire_text(text) for text in value])
-            return value_pb2.Value(string_list_value=texts)
+            message.string_list_value.values.extend(map(wire_text, value))
+            message.string_list_value.SetInParent()
 
 
 def wire_text(text: str) -> str:
@@ -92,12 +104,10 @@ def wire_text(text: str) -> str:
     return text
 
 
-def encode_attributes(attributes: tuple[Attribute, ...]) -> list[value_pb2.Attribute]:
-    """Attributes sorted by name."""
-    return [
-        value_pb2.Attribute(name=each.name, value=encode_value(each.value))
-        for each in sorted(attributes, key=lambda each: each.name)
-    ]
+def fill_attributes(message: Any, attributes: tuple[Attribute, ...]) -> None:
+    """Attributes sorted by name, into a repeated field."""
+    for each in sorted(attributes, key=attrgetter("name")):
+        fill_value(message.add(name=each.name).value, each.value)
 
 
 def encode_dimensions(dimensions: tuple[Dimension, ...]) -> list[value_pb2.Dimension]:

@@ -19,7 +19,7 @@ from groundwire_server.evidence import (
     Snippets,
     Summary,
 )
-from groundwire_server.rpc.encode_snippet import encode_snippet
+from groundwire_server.rpc.encode_snippet import fill_snippet
 from groundwire_server.rpc.encode_stream import (
     encode_calculation,
     encode_header,
@@ -59,8 +59,7 @@ class FrameEncoder(Generic[R]):
                 header = encode_header(frame, request_id=self._request_id, server_version=__version__)
                 yield self._response(header=header, **more)
             case Snippets(snippets):
-                for batch in cut_batches(self._ranked(snippets)):
-                    yield self._response(batch=batch, **more)
+                yield from cut_batches(snippets, self._fill, lambda: self._response(**more))
             case Outcomes():
                 for outcomes in _cut_outcomes(frame):
                     yield self._response(outcomes=outcomes, **more)
@@ -75,12 +74,10 @@ class FrameEncoder(Generic[R]):
         for frame in frames:
             yield from self.encode(frame)
 
-    def _ranked(self, snippets: tuple[Snippet, ...]) -> Iterator[evidence_pb2.Snippet]:
-        for snippet in snippets:
-            message = encode_snippet(snippet, self._principal)
-            self.returned += 1
-            message.rank = self.returned
-            yield message
+    def _fill(self, message: evidence_pb2.Snippet, snippet: Snippet) -> None:
+        fill_snippet(message, snippet, self._principal)
+        self.returned += 1
+        message.rank = self.returned
 
 
 def _cut_outcomes(frame: Outcomes) -> Iterator[metric_pb2.MetricOutcomes]:

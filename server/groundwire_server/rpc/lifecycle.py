@@ -92,39 +92,43 @@ def running(settings: Settings, log: Log | None = None) -> Iterator[Running]:
         thread.stop()
 
 
-def serve(settings: Settings, announce: Callable[[str], None] | None = None) -> None:
+def serve(settings: Settings, announce: Callable[[str], None] | None = None) -> signal.Signals:
     """Answer until SIGTERM or SIGINT; a second signal does not wait for calls that run. Raises as `listening` does.
 
     Args:
         announce: gets one line with the address once the server answers; by default it is printed.
+
+    Returns:
+        The signal that ended it, the first one.
     """
     log = make_log(settings.log)
     foreign = ForeignLogs(log)
     logging.getLogger().addHandler(foreign)
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(_until_signal(settings, log, announce or _print_line))
+            return runner.run(_until_signal(settings, log, announce or _print_line))
     finally:
         logging.getLogger().removeHandler(foreign)
 
 
-async def _until_signal(settings: Settings, log: Log, announce: Callable[[str], None]) -> None:
+async def _until_signal(settings: Settings, log: Log, announce: Callable[[str], None]) -> signal.Signals:
     loop = asyncio.get_running_loop()
-    asked = asyncio.Event()
+    asked: asyncio.Future[signal.Signals] = loop.create_future()
     this = asyncio.current_task()
 
-    def stop() -> None:
-        if asked.is_set() and this is not None:
+    def stop(number: signal.Signals) -> None:
+        if not asked.done():
+            asked.set_result(number)
+        elif this is not None:
             this.cancel()
-        asked.set()
 
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop)
+        loop.add_signal_handler(number, stop, number)
     try:
         async with listening(settings, log) as server:
             announce(f"groundwire answers on {server.address}, data in {settings.data}")
             log.info("serving", address=server.address)
-            await asked.wait()
+            await asked
             log.info("stopping", **server.leftovers)
     except asyncio.CancelledError:
         log.warning("stopped without waiting")
@@ -132,6 +136,7 @@ async def _until_signal(settings: Settings, log: Log, announce: Callable[[str], 
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.remove_signal_handler(number)
     log.info("stopped")
+    return asked.result()
 
 
 def _print_line(line: str) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from typing import Generic, TypeVar
 
 import uvloop
@@ -24,22 +24,37 @@ class LoopThread(Generic[T]):
         self._entered: Future[T] = Future()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._leave: asyncio.Event | None = None
+        self._leaving = False
         self._failed: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name="groundwire-server", daemon=True)
 
     def start(self) -> T:
-        """What the context gives. An error on the way in is raised here."""
+        """What the context gives. An error on the way in is raised here.
+
+        Whoever is interrupted while waiting (Ctrl-C) has no context to leave: it is left, and the thread over, when the
+        interruption goes on.
+        """
         self._thread.start()
-        return self._entered.result()
+        try:
+            return self._entered.result()
+        except BaseException:
+            self._ask_to_leave()
+            self._thread.join()
+            raise
 
     def stop(self) -> None:
         """Leave the context and wait for the thread. An error on the way out is raised here."""
-        if self._loop is not None and self._leave is not None and self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._leave.set)
+        self._ask_to_leave()
         self._thread.join()
         failed, self._failed = self._failed, None
         if failed is not None:
             raise failed
+
+    def _ask_to_leave(self) -> None:
+        self._leaving = True
+        if self._loop is not None and self._leave is not None and not self._loop.is_closed():
+            with suppress(RuntimeError):  # it closes at this moment
+                self._loop.call_soon_threadsafe(self._leave.set)
 
     def _run(self) -> None:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
@@ -54,6 +69,8 @@ class LoopThread(Generic[T]):
     async def _main(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._leave = asyncio.Event()
+        if self._leaving:
+            self._leave.set()
         async with self._make() as entered:
             self._entered.set_result(entered)
             await self._leave.wait()

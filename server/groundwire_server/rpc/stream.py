@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from google.protobuf.message import Message
 
@@ -35,6 +35,9 @@ __all__ = [
 MAX_FRAME_BYTES = 1 << 20
 MAX_BATCH_BYTES = 64 << 10
 MAX_BATCH_SNIPPETS = 20
+
+R = TypeVar("R", bound=Message)
+S = TypeVar("S")
 
 
 class BrokenStream(GroundwireError):
@@ -81,8 +84,8 @@ class StreamOrder:
     _announced: set[str] = field(default_factory=set)
     _branches: list[_Branch] = field(default_factory=list)
 
-    def admit(self, frame: Message) -> None:
-        """Checks the next frame (a response message with its `frame` set).
+    def admit(self, frame: Message, size: int) -> None:
+        """Checks the next frame (a response message with its `frame` set) of `size` bytes.
 
         Raises:
             BrokenStream: it may not stand here, is too large, or contradicts what was sent.
@@ -92,7 +95,7 @@ class StreamOrder:
             raise BrokenStream("frame without content")
         if self._ended:
             raise BrokenStream(f"{kind} after summary")
-        if frame.ByteSize() > MAX_FRAME_BYTES:
+        if size > MAX_FRAME_BYTES:
             raise BrokenStream(f"{kind} is over 1 MiB")
         self._in_place(kind)
         branch = self._branch_of(frame, kind)
@@ -223,20 +226,37 @@ def in_order(frames: Iterable[Message], shape: StreamShape) -> Iterator[bytes]:
     """
     order = StreamOrder(shape)
     for frame in frames:
-        order.admit(frame)
-        yield frame.SerializeToString(deterministic=True)
+        data = frame.SerializeToString(deterministic=True)
+        order.admit(frame, len(data))
+        yield data
     order.finish()
 
 
-def cut_batches(snippets: Iterable[evidence_pb2.Snippet]) -> Iterator[stream_pb2.SnippetBatch]:
-    """Batches of at most 20 snippets and 64 KiB; one snippet that is larger goes alone."""
-    batch, size = stream_pb2.SnippetBatch(), 0
+def cut_batches(
+    snippets: Iterable[S], fill: Callable[[evidence_pb2.Snippet, S], None], response: Callable[[], R]
+) -> Iterator[R]:
+    """Responses with batches of at most 20 snippets and 64 KiB; one snippet that is larger goes alone.
+
+    Args:
+        fill: encodes a snippet into its place in a batch; it is copied only where it turns out to be one too many.
+        response: makes an empty response message, which has a field `batch`.
+    """
+    message, size = response(), 0
     for snippet in snippets:
-        weight = snippet.ByteSize()
-        if batch.snippets and (len(batch.snippets) >= MAX_BATCH_SNIPPETS or size + weight > MAX_BATCH_BYTES):
-            yield batch
-            batch, size = stream_pb2.SnippetBatch(), 0
-        batch.snippets.append(snippet)
+        batch: Any = message.batch.snippets  # type: ignore[attr-defined]
+        if len(batch) == MAX_BATCH_SNIPPETS:
+            yield message
+            message, size = response(), 0
+            batch = message.batch.snippets  # type: ignore[attr-defined]
+        filled = batch.add()
+        fill(filled, snippet)
+        weight = filled.ByteSize()
+        if len(batch) > 1 and size + weight > MAX_BATCH_BYTES:
+            following, size = response(), 0
+            following.batch.snippets.append(filled)  # type: ignore[attr-defined]
+            del batch[-1]
+            yield message
+            message = following
         size += weight
-    if batch.snippets:
-        yield batch
+    if message.batch.snippets:  # type: ignore[attr-defined]
+        yield message
