@@ -214,6 +214,7 @@ class _Branches:
             self._parts,
             self._language,
             self._unreachable,
+            beside_figures=routed.decision.route is Route.COMPOSITE,
         )
 
 

@@ -22,12 +22,13 @@ from groundwire_server.evidence import (
     Snippet,
     Snippets,
     Summary,
+    TextPassage,
     UnrecognizedParam,
     make_refusal,
 )
 from groundwire_server.metric import MetricRequest, query_metric
 from groundwire_server.narrative import RetrievalParts, RetrieveRequest, Unreachable, retrieve
-from groundwire_server.router.extract import choose_quotations
+from groundwire_server.router.extract import Wording, choose_quotations
 from groundwire_server.router.frames import (
     AnswerOrigin,
     AnswerPart,
@@ -41,8 +42,8 @@ from groundwire_server.router.frames import (
 from groundwire_server.router.reading import Reading, read_question
 from groundwire_server.router.request import AskRequest
 from groundwire_server.router.texts import conflict_text, quoted, unknown_text
+from groundwire_server.router.weights import WordWeights
 from groundwire_server.security import drop_unreadable
-from groundwire_server.text import tokenize
 
 if TYPE_CHECKING:
     from groundwire_server.library import Snapshot
@@ -109,6 +110,8 @@ def narrative_branch(
     parts: RetrievalParts,
     language: str,
     unreachable: Sequence[Unreachable],
+    *,
+    beside_figures: bool,
 ) -> Branch:
     """Passages, and the sentences of theirs that answer, verbatim; nothing is said that no passage says.
 
@@ -127,8 +130,9 @@ def narrative_branch(
     end = SubCallSummary(summary.end_reason, summary.refusal, returned=len(snippets))
     answer: list[AnswerPart] = []
     if request.writer is not AnswerWriter.NONE:
-        wordings = [_content(read_question(variant.text, call, snapshots)) for variant in summary.variants]
-        answer = _quotations(wordings, drop_unreadable(snippets, call.principal), language)
+        readings = [read_question(variant.text, call, snapshots) for variant in summary.variants]
+        wordings = [_wording(each, reading.language, without_figures=beside_figures) for each in readings]
+        answer = _quotations(wordings, drop_unreadable(snippets, call.principal), call, snapshots, language)
     if not answer and (request.writer is not AnswerWriter.NONE or not snippets) and summary.refusal is None:
         refusal = make_refusal(RefusalReason.NOTHING_FOUND, language)
         answer = [AnswerPart(refusal.text, (), AnswerOrigin.FIXED)]
@@ -156,19 +160,34 @@ def _figure_parts(outcome: MetricOutcome, snippets: dict[str, Snippet], language
             return [AnswerPart(unknown_text(param, language, ambiguous=ambiguous), (), AnswerOrigin.FIXED)]
 
 
-def _content(reading: Reading) -> frozenset[str]:
-    """Tokens of what a question is about: its names, its periods, and what no cue explains."""
-    pieces = [name.raw for name in reading.names]
-    pieces += [period.text for period in reading.periods] + [phrase.raw for phrase in reading.phrases]
-    return frozenset(token for piece in pieces for token in tokenize(piece))
+def _wording(reading: Reading, language: str, *, without_figures: bool) -> Wording:
+    """What a question is about: its names, its periods, and what no cue explains.
+
+    Beside a structured branch, which answers the figure, the metric and its period are not what text is asked about.
+    """
+    names = [name.raw for name in reading.names if name.kind != "metric"]
+    others = [phrase.raw for phrase in reading.phrases]
+    if not (without_figures and others):
+        names += [name.raw for name in reading.names if name.kind == "metric"]
+        others += [period.text for period in reading.periods]
+    return Wording.of(names, others, language)
 
 
-def _quotations(wordings: Sequence[frozenset[str]], snippets: Sequence[Snippet], language: str) -> list[AnswerPart]:
+def _quotations(
+    wordings: Sequence[Wording],
+    snippets: Sequence[Snippet],
+    call: Call,
+    snapshots: Sequence[Snapshot],
+    language: str,
+) -> list[AnswerPart]:
+    read = {snippet.lineage.library_id for snippet in snippets}
+    weights = WordWeights([snapshot for snapshot in snapshots if snapshot.library_id in read], call)
     parts: list[AnswerPart] = []
-    for quotation in choose_quotations(wordings, snippets):
+    for quotation in choose_quotations(wordings, weights.of, snippets):
         lineage, passage = quotation.snippet.lineage, quotation.snippet.payload
+        assert isinstance(passage, TextPassage)
         source = ", ".join(part for part in (lineage.title, lineage.source_locator) if part)
-        text = quoted(passage, quotation.sentence, source, language)  # type: ignore[arg-type]
+        text = quoted(passage, quotation.sentence, source, language)
         parts.append(AnswerPart(text, (quotation.snippet.snippet_id,), AnswerOrigin.QUOTATION))
     return parts
 

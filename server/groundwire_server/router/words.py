@@ -48,7 +48,7 @@ HAN_FUNCTION = {
     "zh": re.compile(
         _longest_first("""
             截至 截止 我们 我們 准确 準確 精确 精確 具体 具體 季度 年度 财年 財年 会计年度 會計年度 全年 期间 期間 当年
-            當年 年末 年底 月底 总共 總共 一共 什么 什麼 哪个 哪個 哪些
+            當年 年末 年底 月底 总共 總共 一共 什么 什麼 哪个 哪個 哪些 哪一个 哪一個 哪一 哪种 哪種 多长 多長
         """)
     ),
 }
@@ -101,15 +101,17 @@ _CJK_MEASURE = re.compile(
     + ")$"
 )
 
+_CJK_PER = re.compile("当たり|あたり|人均|户均|戶均|每")
+
 
 def is_measure(phrase: str) -> bool:
-    """Whether a phrase names a quantity, by its last word.
+    """Whether a phrase names a quantity: by its last word, or because it is so much of one thing for each of another.
 
     >>> is_measure("employee happiness index"), is_measure("社員幸福度指数"), is_measure("capital city")
     (True, True, False)
     """
     normal = normalize(phrase).rstrip(" .,;:?!。、")
-    if _CJK_MEASURE.search(normal):
+    if _CJK_MEASURE.search(normal) or _CJK_PER.search(normal):
         return True
     words = re.findall(r"[^\W_]+", normal)
-    return bool(words) and words[-1] in _MEASURES
+    return bool(words) and (words[-1] in _MEASURES or "per" in words[1:-1])
