@@ -6,8 +6,18 @@ from enum import Enum
 
 import pytest
 
-from groundwire.v1 import errors_pb2, evidence_pb2, ingest_pb2, stream_pb2
-from groundwire_server import evidence
+from groundwire.v1 import (
+    errors_pb2,
+    evidence_pb2,
+    graph_pb2,
+    ingest_pb2,
+    metric_pb2,
+    narrative_pb2,
+    router_pb2,
+    stream_pb2,
+    tools_pb2,
+)
+from groundwire_server import citation, evidence, graph, metric, narrative, router
 from groundwire_server.errors import ErrorReason
 
 PAIRS = [
@@ -19,6 +29,15 @@ PAIRS = [
     (evidence.ReviewStatus, evidence_pb2.ReviewStatus),
     (evidence.Operation, evidence_pb2.Operation),
     (evidence.Label, ingest_pb2.Label),
+    (narrative.RetrievalMode, narrative_pb2.RetrievalMode),
+    (metric.VersionPolicy, metric_pb2.VersionPolicy),
+    (graph.Direction, graph_pb2.Direction),
+    (router.Route, router_pb2.Route),
+    (router.Complexity, router_pb2.Complexity),
+    (router.TurnRole, router_pb2.TurnRole),
+    (router.AnswerWriter, router_pb2.AnswerWriter),
+    (router.AnswerOrigin, router_pb2.AnswerOrigin),
+    (citation.CitationVerdict, tools_pb2.CitationVerdict),
 ]
 
 
