@@ -1,0 +1,288 @@
+"""What the wire costs: server CPU of a NarrativeRetrieve stream and time to its first frame, against a bare echo.
+
+    python benchmarks/wire.py [--chunks 10000] [--rounds 5] [--calls 200] [--shared ../shared]
+
+Three servers, each in a process of its own, are called in turn with the same requests over a loopback socket:
+
+- whole: `groundwire serve` without embeddings, one chunk a document, EN, JA and ZH questions, mode lexical;
+- wire: the same server over an engine that gives kept evidence again, so that retrieval costs nothing;
+- echo: a bare grpc.aio server (uvloop as well) that streams the very bytes of the answers, kept beforehand.
+
+CPU is that of the whole server process, all of its threads, by the kernel's clock. Each figure is the median over the
+rounds; under load only ratios mean anything. One JSON line a result, then a table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import pickle
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import grpc
+import uvloop
+from lexical import commit, corpus, read_questions, say
+
+METHOD = "/groundwire.v1.NarrativeService/NarrativeRetrieve"
+TOP_KS = (10, 100)
+LINES_AN_UPLOAD = 1000
+Frames = dict[bytes, list[bytes]]
+
+
+@dataclass
+class Server:
+    """A server process, a channel to it, and what was measured: by top_k, a figure a round or a call."""
+
+    process: subprocess.Popen[str]
+    channel: grpc.Channel
+    cpu_us: dict[int, list[float]] = field(default_factory=lambda: {top_k: [] for top_k in TOP_KS})
+    first_ms: dict[int, list[float]] = field(default_factory=lambda: {top_k: [] for top_k in TOP_KS})
+    last_ms: dict[int, list[float]] = field(default_factory=lambda: {top_k: [] for top_k in TOP_KS})
+
+    def __post_init__(self) -> None:
+        self.call: Callable[[bytes], Iterator[bytes]] = self.channel.unary_stream(METHOD)
+
+    def cpu_seconds(self) -> float:
+        """CPU time of the process so far; the clock's id is made of the process's as clock_getcpuclockid(3) does."""
+        return time.clock_gettime((~self.process.pid << 3) | 2)
+
+    def measure(self, requests: list[bytes], top_k: int, calls: int) -> None:
+        """One round."""
+        before = self.cpu_seconds()
+        for number in range(calls):
+            start = time.perf_counter()
+            answer = self.call(requests[number % len(requests)])
+            next(answer)
+            self.first_ms[top_k].append((time.perf_counter() - start) * 1e3)
+            for _ in answer:
+                pass
+            self.last_ms[top_k].append((time.perf_counter() - start) * 1e3)
+        self.cpu_us[top_k].append((self.cpu_seconds() - before) / calls * 1e6)
+
+
+def main() -> int:
+    """Run and print; 2 when the shared data is not there."""
+    root = Path(__file__).resolve().parent.parent
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--chunks", type=int, default=10_000)
+    options.add_argument("--rounds", type=int, default=5)
+    options.add_argument("--calls", type=int, default=200, help="calls a round")
+    options.add_argument("--shared", type=Path, default=root.parent / "shared", help="folder with tools/ and data/")
+    options.add_argument("--serve", nargs=2, metavar=("KIND", "PATH"), help=argparse.SUPPRESS)
+    chosen = options.parse_args()
+    if chosen.serve:
+        serve(chosen.serve[0], Path(chosen.serve[1]))
+        return 0
+    if not (chosen.shared / "tools" / "make_corpus.py").exists():
+        say(f"No corpus: {chosen.shared}/tools/make_corpus.py is not there. Name the folder with --shared DIR.")
+        return 2
+    questions = list(read_questions(chosen.shared / "data", 10))
+    with tempfile.TemporaryDirectory(prefix="groundwire-bench-") as temporary, ExitStack() as after:
+        folder = Path(temporary)
+        load(folder / "whole", corpus(chosen.shared, chosen.chunks))
+        shutil.copytree(folder / "whole", folder / "wire")
+        requests = {top_k: [request(question, top_k) for question in questions] for top_k in TOP_KS}
+        servers = {kind: after.enter_context(started(kind, folder / kind)) for kind in ("whole", "wire")}
+        frames: Frames = {each: list(servers["wire"].call(each)) for some in requests.values() for each in some}
+        (folder / "echo").write_bytes(pickle.dumps(frames))
+        servers["echo"] = after.enter_context(started("echo", folder / "echo"))
+        for server in servers.values():
+            for top_k in TOP_KS:
+                for each in requests[top_k]:
+                    assert len(list(server.call(each))) == len(frames[each])
+        for _ in range(chosen.rounds):
+            for top_k in TOP_KS:
+                for server in servers.values():
+                    server.measure(requests[top_k], top_k, chosen.calls)
+    report(servers, {top_k: frames[requests[top_k][0]] for top_k in TOP_KS}, chosen)
+    return 0
+
+
+def report(servers: dict[str, Server], example: dict[int, list[bytes]], chosen: argparse.Namespace) -> None:
+    """JSON lines, then the table; `ratio` is how many times less than the peer."""
+    machine = f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, "
+    machine += f"calibration {calibration_ms():.0f} ms, Python {platform.python_version()}"
+    lines = []
+    for top_k in TOP_KS:
+        echo = servers["echo"]
+        for kind in ("wire", "whole"):
+            ours = servers[kind]
+            figures: list[tuple[str, str, list[float], list[float]]] = [
+                (f"{kind}, server CPU a stream", "us", ours.cpu_us[top_k], echo.cpu_us[top_k])
+            ]
+            if kind == "whole":
+                figures += [
+                    (f"{kind}, first frame p50", "ms", ours.first_ms[top_k], echo.first_ms[top_k]),
+                    (f"{kind}, last frame p50", "ms", ours.last_ms[top_k], echo.last_ms[top_k]),
+                ]
+            for name, unit, values, peers in figures:
+                value, peer = statistics.median(values), statistics.median(peers)
+                lines.append(
+                    {"name": f"{name}, {top_k} snippets", "unit": unit, "value": value, "peer": peer}
+                    | {"ratio": peer / value, "n": chosen.chunks, "commit": commit(), "machine": machine}
+                )
+    for line in lines:
+        say(json.dumps(line))
+    say(f"\n{'what':<52}{'groundwire':>12}{'echo':>10}{'ratio':>8}")
+    for line in lines:
+        say(f"{line['name'] + ', ' + line['unit']:<52}{line['value']:>12.2f}{line['peer']:>10.2f}{line['ratio']:>8.2f}")
+    for top_k, frames in example.items():
+        say(f"an answer of {top_k} snippets: {len(frames)} frames, {sum(map(len, frames)) / 1024:.1f} KiB")
+
+
+def request(question: str, top_k: int) -> bytes:
+    from groundwire.v1 import narrative_pb2
+
+    lexical = narrative_pb2.RETRIEVAL_MODE_LEXICAL
+    return narrative_pb2.NarrativeRetrieveRequest(query=question, top_k=top_k, mode=lexical).SerializeToString()
+
+
+def load(data: Path, lines: Path) -> None:
+    """Store a corpus, a line a document and a document a chunk."""
+    from groundwire import Client, DocumentUpload
+    from groundwire_server.rpc import running_server
+
+    def uploads() -> Iterator[DocumentUpload]:
+        with lines.open("rb") as corpus_lines:
+            while some := b"".join(islice(corpus_lines, LINES_AN_UPLOAD)):
+                yield DocumentUpload(f"corpus-{corpus_lines.tell()}.jsonl", some)
+
+    start = time.perf_counter()
+    with running_server(settings(data, "error")) as address, Client(address) as client:
+        with client.ingest_documents(uploads()) as events:
+            for _ in events:
+                pass
+    say(f"stored {lines.name} in {time.perf_counter() - start:.1f} s")
+
+
+def settings(data: Path, log_level: str = "info") -> Any:
+    from groundwire_server.settings import load_settings
+
+    given = {"data": data, "server.port": 0, "embedding.backend": "none", "ingest.chunker": "whole"}
+    return load_settings({**given, "log.level": log_level, "log.format": "json"}, environ={})
+
+
+@contextmanager
+def started(kind: str, path: Path) -> Iterator[Server]:
+    """A server in a process of its own; it writes its address, and goes when its input ends."""
+    command = [sys.executable, __file__, "--serve", kind, str(path)]
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    assert process.stdin is not None and process.stdout is not None
+    try:
+        address = process.stdout.readline().strip()
+        if not address:
+            raise RuntimeError(f"the server {kind} did not start")
+        with grpc.insecure_channel(address, [("grpc.enable_http_proxy", 0)]) as channel:
+            yield Server(process, channel)
+    finally:
+        process.stdin.close()
+        process.wait()
+
+
+def serve(kind: str, path: Path) -> None:
+    """In the process of a server."""
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run({"whole": serve_whole, "wire": serve_wire, "echo": serve_echo}[kind](path))
+
+
+async def until_input_ends(address: str) -> None:
+    say(address)
+    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+
+
+async def serve_whole(data: Path) -> None:
+    from groundwire_server.rpc.lifecycle import listening
+    from groundwire_server.rpc.log import make_log
+
+    chosen = settings(data)
+    async with listening(chosen, make_log(chosen.log)) as server:
+        await until_input_ends(server.address)
+
+
+class KeptEvidence:
+    """An engine that retrieves once for each request and gives the same frames ever after."""
+
+    def __init__(self, engine: Any) -> None:
+        self._engine = engine
+        self._kept: dict[tuple[str, int], list[Any]] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._engine, name)
+
+    def retrieve(self, asked: Any, call: Any) -> Iterator[Any]:
+        key = (asked.query, asked.top_k)
+        if key not in self._kept:
+            self._kept[key] = list(self._engine.retrieve(asked, call))
+        return iter(self._kept[key])
+
+
+async def serve_wire(data: Path) -> None:
+    from groundwire_server.engine import Engine
+    from groundwire_server.rpc.guard import Guard
+    from groundwire_server.rpc.log import make_log
+    from groundwire_server.rpc.server import WireServer
+    from groundwire_server.rpc.services import build_methods
+    from groundwire_server.rpc.work import WorkPool
+
+    chosen = settings(data)
+    engine = await asyncio.to_thread(Engine, chosen)
+    pool = WorkPool(chosen.server.threads)
+    guard = Guard(engine.local_principal, make_log(chosen.log), chosen.limits.max_call_seconds)
+    kept: Any = KeptEvidence(engine)
+    server = WireServer(build_methods(kept, pool, asyncio.Event()), guard, chosen.server)
+    await until_input_ends(await server.start())
+    await server.stop(0)
+    await asyncio.to_thread(pool.shutdown)
+    await asyncio.to_thread(engine.close)
+
+
+class EchoMethod(grpc.GenericRpcHandler):
+    """One method, which streams kept bytes."""
+
+    def __init__(self, frames: Frames) -> None:
+        async def stream(asked: bytes, context: Any) -> None:
+            for frame in frames[asked]:
+                await context.write(frame)
+
+        self._handler: Any = grpc.unary_stream_rpc_method_handler(stream)
+
+    def service(self, handler_call_details: Any) -> Any:
+        return self._handler if handler_call_details.method == METHOD else None
+
+
+async def serve_echo(path: Path) -> None:
+    server = grpc.aio.server()
+    server.add_generic_rpc_handlers((EchoMethod(pickle.loads(path.read_bytes())),))
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    await until_input_ends(f"127.0.0.1:{port}")
+    await server.stop(0)
+
+
+def calibration_ms() -> float:
+    """A fixed loop of plain Python, to compare machines and their load by."""
+    start = time.perf_counter()
+    total = 0
+    for number in range(1_000_000):
+        total += number & 7
+    return (time.perf_counter() - start) * 1e3
+
+
+if __name__ == "__main__":
+    sys.exit(main())
