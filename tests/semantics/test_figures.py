@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,6 +17,7 @@ from groundwire_server.errors import FailedPrecondition, GlossaryConflict, Inval
 from groundwire_server.evidence import (
     Attribute,
     Call,
+    CallOptions,
     DegradationKind,
     DerivedFigure,
     EmptyFilterPolicy,
@@ -39,6 +40,7 @@ from groundwire_server.evidence import (
     Snippets,
     Summary,
     UnrecognizedParam,
+    make_refusal,
 )
 from groundwire_server.glossary import Glossary, Resolved, parse_period
 from groundwire_server.library import Library
@@ -624,6 +626,60 @@ def test_a_hard_filter_on_facts_is_never_dropped() -> None:
         assert isinstance(ask(library, query(), of=call(only=nothing)).outcomes[0], MetricNotFound)
         with pytest.raises(InvalidRequest):
             ask(library, query(), of=call(only=Predicate("nosuch", Operator.EQ, ("x",))))
+
+
+def test_one_source_that_agrees_with_two_does_not_reconcile_them() -> None:
+    rough = fact("12.3", decimals=1)
+    fine = [fact("12.34", decimals=2, **OTHER), fact("12.26", decimals=2, source_doc="third.csv")]
+    assert not ask_one([rough, fine[0]]).outcomes[0].conflicting
+    assert not ask_one([rough, fine[1]]).outcomes[0].conflicting
+    assert ask_one([rough, *fine]).outcomes[0].conflicting
+
+
+def test_a_period_that_cannot_be_read_says_why_and_is_not_guessed(world: Library) -> None:
+    for raw in ("03/04/2024", "since 2020", "YTD", "第3四半期", "平成32年", "last twelve months"):
+        (outcome,) = ask(world, query(period=raw)).outcomes
+        assert isinstance(outcome, UnrecognizedParam)
+        assert (outcome.param, outcome.raw) == ("period", raw)
+        assert outcome.explanation
+
+
+def test_the_clock_is_that_of_the_call_else_of_the_server_in_utc() -> None:
+    tokyo = timezone(timedelta(hours=9))
+
+    def reader(**options: Any) -> Call:
+        clock = datetime(2025, 1, 1, 0, 30, tzinfo=tokyo)
+        return Call(call().principal, CallOptions(**options), now=lambda: clock)
+
+    assert reader().reference_day == date(2024, 12, 31)
+    assert reader(valid_at=datetime(2020, 5, 5, tzinfo=UTC)).reference_day == date(2020, 5, 5)
+    given_day = date(2019, 1, 1)
+    assert reader(reference_date=given_day, valid_at=datetime(2020, 5, 5, tzinfo=UTC)).reference_day == given_day
+    with shelf([in_year(2023, "5")]) as library:
+        assert ask(library, query(period="last year"), of=reader()).values() == ["5"]
+
+
+def test_a_question_that_is_asked_twice_is_answered_twice(world: Library) -> None:
+    answer = ask(world, query(), query("nosuch"), query())
+    assert answer.outcomes[0] == answer.outcomes[2]
+    assert answer.values(0) == answer.values(2) == ["1234.50"]
+
+
+def test_too_many_queries_are_an_invalid_request(world: Library) -> None:
+    product = MetricProduct(("revenue",) * 11, ("ACME",) * 10, ("2024",) * 10)
+    with pytest.raises(InvalidRequest):
+        list(query_metric(MetricRequest(product=product), call(), [world.snapshot()]))
+    with pytest.raises(InvalidRequest):
+        list(query_metric(MetricRequest((query(), query())), call(), [world.snapshot()], most=1))
+
+
+@pytest.mark.parametrize("reason", list(RefusalReason))
+@pytest.mark.parametrize("language", ["en", "zh", "ja", "xx", ""])
+def test_a_refusal_has_a_text_without_any_figure(reason: RefusalReason, language: str) -> None:
+    refusal = make_refusal(reason, language)
+    assert refusal.reason is reason
+    assert refusal.text.strip()
+    assert not any(c.isnumeric() and not c.isalpha() for c in refusal.text)
 
 
 def test_a_hint_may_be_dropped_once_unless_the_call_forbids_it() -> None:

@@ -1,5 +1,7 @@
 """Semantics 3, 5 and 6 at a library: filters over documents, revisions, and rows that may not be seen."""
 
+import re
+from collections.abc import Collection
 from contextlib import closing
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -12,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groundwire_server.chunking import CHUNKERS
 from groundwire_server.errors import DocumentRefused, InvalidRequest
 from groundwire_server.evidence import (
     AllOf,
@@ -29,7 +32,8 @@ from groundwire_server.evidence import (
 )
 from groundwire_server.glossary import parse_period
 from groundwire_server.lexical import top
-from groundwire_server.library import BUILT_IN_ATTRIBUTES, check_library_id
+from groundwire_server.library import AMBIGUOUS, BUILT_IN_ATTRIBUTES, EMBEDDERS, LibraryConfig, check_library_id
+from groundwire_server.narrative import FUSIONS
 from groundwire_server.store import NewChunk, SqliteStore
 from tests.semantics.hostile import CHINESE, ENGLISH, JAPANESE, TEXTS, some
 from tests.semantics.oracles import bm25, tokens_of
@@ -494,6 +498,96 @@ def test_a_contextual_header_is_indexed_and_never_in_the_text(tmp_path: Path) ->
         assert (chunk.text, chunk.locator, chunk.span) == ("text one", plain.chunks[0].locator, plain.chunks[0].span)
         expected = bm25(tokens_of("売上高"), [tokens_of(f"{header}\ntext one")])
         assert search(snapshot, "売上高", call()) == {("a", 1, 0): expected[0]}
+
+
+# Vectors in the store
+
+
+def test_a_restricted_chunk_is_never_given_out_for_embedding_and_has_no_vector(tmp_path: Path) -> None:
+    with closing(SqliteStore(tmp_path / "store.sqlite")) as store:
+        with store.writer() as writer:
+            for label in Label:
+                writer.replace_document(document(label.name, f"text {label.name}", label))
+        texts = [text for _, text in store.reader().rows_without_embedding("model")]
+        assert texts == [f"text {label.name}" for label in Label if label is not Label.RESTRICTED]
+        rows = [meta.chunk_row for meta in store.reader().chunk_metas()]
+        with store.writer() as writer:
+            writer.put_embeddings("model", [(row, b"\0" * 8) for row in rows])
+        kept = [vector is not None for _, vector in store.reader().embeddings("model", rows[0], rows[-1])]
+        assert kept == [True, True, True, False]
+        assert not any(vector for _, vector in store.reader().embeddings("other", rows[0], rows[-1]))
+
+
+def test_a_chunk_takes_no_vector_from_a_stricter_text(tmp_path: Path) -> None:
+    with closing(SqliteStore(tmp_path / "store.sqlite")) as store:
+        with store.writer() as writer:
+            writer.replace_document(document("secret", "equal text", Label.CONFIDENTIAL))
+            writer.replace_document(document("open", "equal text", Label.INTERNAL))
+        secret, plain = [meta.chunk_row for meta in store.reader().chunk_metas()]
+        with store.writer() as writer:
+            assert [row for row, _ in writer.put_embeddings("model", [(secret, b"\0" * 8)])] == [secret]
+        assert [row for row, _ in store.reader().rows_without_embedding("model")] == [plain]
+        with store.writer() as writer:
+            writer.put_embeddings("model", [(plain, b"\0" * 8)])
+        assert list(store.reader().rows_without_embedding("model")) == []
+
+
+# Settings
+
+
+def test_the_settings_of_a_library_and_their_defaults() -> None:
+    config = LibraryConfig()
+    assert (config.k1, config.b, config.vector_depth) == (1.5, 0.75, 200)
+    assert (config.chunker, config.chunk_chars, config.overlap_chars) == ("paragraph", 480, 80)
+    assert (config.ambiguous, config.default_label) == ("refuse", Label.INTERNAL)
+    assert LibraryConfig.from_toml(config.to_toml()) == config
+    assert LibraryConfig.from_toml("") == config
+
+
+def test_settings_that_do_not_hold_are_all_told_at_once() -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        LibraryConfig.from_toml('chunker = "x"\nembedder = "y"\nk1 = -1.0\nb = 2.0\nchunk_chars = 0\nnosuch = 1\n')
+    fields = " ".join(violation.field for violation in caught.value.violations)
+    for name in ("chunker", "embedder", "k1", "b", "chunk_chars", "nosuch"):
+        assert name in fields
+    told = " ".join(violation.description for violation in caught.value.violations)
+    for valid in ("paragraph", "whole", "onnx", "none"):
+        assert valid in told
+
+
+@pytest.mark.parametrize(
+    ("setting", "valid"),
+    [
+        ("chunker", CHUNKERS),
+        ("embedder", EMBEDDERS),
+        ("fusion", FUSIONS),
+        ("ambiguous", AMBIGUOUS),
+    ],
+)
+def test_an_unknown_choice_is_an_error_that_lists_the_valid_ones(setting: str, valid: Collection[str]) -> None:
+    for unknown in ("nosuch", "", "売上"):
+        with pytest.raises(InvalidRequest) as caught:
+            LibraryConfig.from_toml(f'{setting} = "{unknown}"')
+        (violation,) = caught.value.violations
+        assert setting in violation.field
+        assert set(re.findall(r"\w+", violation.description.partition("none of")[2])) == set(valid)
+    for name in valid:
+        LibraryConfig.from_toml(f'{setting} = "{name}"')
+
+
+@pytest.mark.parametrize("said", ["public", "PUBLIC", " Public ", "ＰＵＢＬＩＣ", "\u3000ｐｕｂｌｉｃ"])
+def test_the_default_label_is_parsed_like_any_label_and_an_unknown_one_is_an_error(said: str) -> None:
+    assert LibraryConfig.from_toml(f'default_label = "{said}"').default_label is Label.PUBLIC
+    with pytest.raises(InvalidRequest) as caught:
+        LibraryConfig.from_toml(f'default_label = "not {said}"')
+    assert "CONFIDENTIAL" in caught.value.violations[0].description
+
+
+def test_k1_and_b_of_a_library_are_kept(tmp_path: Path) -> None:
+    with closing(make_library(tmp_path)) as library:
+        library.set_config(LibraryConfig(embedder="none", k1=0.9, b=0.4))
+    with closing(make_library(tmp_path)) as library:
+        assert (library.config.k1, library.config.b) == (0.9, 0.4)
 
 
 # Names of libraries

@@ -245,6 +245,25 @@ def test_tokens_of_hostile_texts(text: str) -> None:
     assert tokenize(text) == tokens_of(text)
 
 
+# Rare signs between Han and the rest, and letters that nobody sees: the text leaves them open.
+OPEN = ("KANA REPEAT", "MASU MARK", "HENTAIGANA", "TONE MARK", "CLOSING MARK", "OLD CHINESE", "VIETNAMESE ALTERNATE")
+UNSEEN = ("FILLER", "GRAPHEME JOINER", "VOWEL INHERENT", "FREE VARIATION")
+
+
+def test_letters_marks_and_digits_of_all_unicode_go_where_their_script_goes() -> None:
+    chosen = [
+        c
+        for c in map(
+            chr, [*range(0x3400), *range(0x3400, 0xD800, 31), *range(0xF900, 0x20000), *range(0x20000, 0x31350, 997)]
+        )
+        if (unicodedata.category(c)[0] in "LM" or unicodedata.category(c) == "Nd")
+        and not any(word in unicodedata.name(c, "") for word in OPEN + UNSEEN)
+    ]
+    assert len(chosen) > 20_000
+    joined = " | ".join(f"a{c}漢" for c in chosen)
+    assert tokenize(joined) == tokens_of(joined)
+
+
 @quick
 @given(st.text(alphabet=string.printable, max_size=60).map(lambda text: text.replace("-", "+")))
 def test_plain_ascii_equals_the_seed(text: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Literal
@@ -16,6 +17,7 @@ __all__ = ["AMBIGUOUS", "EMBEDDERS", "LibraryConfig"]
 
 AMBIGUOUS = ("refuse", "report")
 EMBEDDERS = ("auto", "deterministic", "none", "onnx")
+_FUSIONS = ("linear", "rrf")  # those that narrative has, which stands above this room; a test holds them together
 _MAX_DESCRIPTION = 4096
 
 
@@ -65,7 +67,12 @@ class LibraryConfig:
         if len(self.description) > _MAX_DESCRIPTION:
             why = f"{len(self.description)} code points, at most {_MAX_DESCRIPTION}"
             found.append(Violation(f"{path}description", ErrorReason.VALUE_OUT_OF_RANGE, why))
-        for name, choices in (("chunker", sorted(CHUNKERS)), ("embedder", EMBEDDERS), ("ambiguous", AMBIGUOUS)):
+        for name, choices in (
+            ("chunker", sorted(CHUNKERS)),
+            ("embedder", EMBEDDERS),
+            ("fusion", _FUSIONS),
+            ("ambiguous", AMBIGUOUS),
+        ):
             value = getattr(self, name)
             if value not in choices:
                 why = f"{value[:80]!r} is none of {', '.join(choices)}"
@@ -109,10 +116,14 @@ class LibraryConfig:
                 values[name] = _as_type(value, defaults[name])
             except (TypeError, ValueError) as error:
                 found.append(Violation(f"{path}{name}", ErrorReason.VALUE_MALFORMED, str(error)))
+        config = cls(**values)  # type: ignore[arg-type]
+        try:
+            config.check(path)
+        except InvalidRequest as error:
+            # What cannot be read stands at its default here, so that it contradicts nothing.
+            found += [each for each in error.violations if not found or each.reason is not ErrorReason.CONTRADICTION]
         if found:
             raise InvalidRequest(found)
-        config = cls(**values)  # type: ignore[arg-type]
-        config.check(path)
         return config
 
 
@@ -129,7 +140,7 @@ def _as_type(value: object, default: object) -> object:
     """The value in the type of its default. Raises ValueError with a sentence for people."""
     if isinstance(default, Label):
         names = {label.name: label for label in Label}
-        name = value.strip().upper() if isinstance(value, str) else ""
+        name = unicodedata.normalize("NFKC", value).strip().upper() if isinstance(value, str) else ""
         if name not in names:
             raise ValueError(f"is none of {', '.join(names)}")
         return names[name]
