@@ -29,19 +29,30 @@ def clarify(wanted: Wanted, call: Call, snapshots: Sequence[Snapshot], language:
     if wanted.missing == "period" and unread and metric and entity:
         options = _fitting_periods(MetricQuery(metric, entity, unread), call, snapshots)
         return Clarification("period", clarifying_question("period", language), tuple(options))
-    period = unread if wanted.missing != "period" and len(wanted.periods) == 1 else None
-    facts = [(snapshot, record) for snapshot in snapshots for record in _facts(snapshot, call, metric, entity, period)]
-    if not facts and period:
-        facts = [(snapshot, record) for snapshot in snapshots for record in _facts(snapshot, call, metric, entity)]
     if wanted.missing == "period":
-        latest = sorted({(record.period_last, record.period_first, record.period) for _, record in facts}, reverse=True)
+        facts = [record for snapshot in snapshots for record in _facts(snapshot, call, metric, entity)]
+        latest = sorted({(record.period_last, record.period_first, record.period) for record in facts}, reverse=True)
         periods = list(dict.fromkeys(period for _, _, period in latest))[:MAX_OPTIONS]
         options = [ClarificationOption(period, period) for period in periods]
     else:
-        kind = wanted.missing
-        named = {(_label(snapshot, kind, record, language), str(getattr(record, kind))) for snapshot, record in facts}
-        options = [ClarificationOption(code, label) for label, code in sorted(named)[:MAX_OPTIONS]]
+        named = {
+            option for snapshot in snapshots for option in _codes(wanted, metric, entity, snapshot, call, language)
+        }
+        options = sorted(named, key=lambda option: (option.label, option.code))[:MAX_OPTIONS]
     return Clarification(wanted.missing, clarifying_question(wanted.missing, language), tuple(options))
+
+
+def _codes(
+    wanted: Wanted, metric: str | None, entity: str | None, snapshot: Snapshot, call: Call, language: str
+) -> list[ClarificationOption]:
+    """Metrics or entities that have a figure for the other parts; all that have one where too little is said."""
+    kind = wanted.missing
+    period = wanted.periods[0] if len(wanted.periods) == 1 else ""
+    codes: list[str] = []
+    if entity or (metric and period):
+        codes = [str(getattr(record, kind)) for record in _facts(snapshot, call, metric, entity, period or None)]
+    codes = codes or snapshot.reader_at(call.options.known_at).fact_codes(call.principal.clearance, kind)
+    return [ClarificationOption(code, _label(snapshot, kind, code, language)) for code in dict.fromkeys(codes)]
 
 
 def clarify_everything(call: Call, snapshots: Sequence[Snapshot], language: str) -> Clarification:
@@ -65,14 +76,13 @@ def _facts(
     snapshot: Snapshot, call: Call, metric: str | None, entity: str | None, period: str | None = None
 ) -> Iterable[FactRecord]:
     reader = snapshot.reader_at(call.options.known_at)
-    for fact in reader.facts(call.principal.clearance, metric=metric, entity=entity, period=period or None):
+    for fact in reader.facts(call.principal.clearance, metric=metric, entity=entity, period=period):
         if fact.record.review_status is not ReviewStatus.PENDING and call.principal.may_read(fact.record.label):
             yield fact.record
 
 
-def _label(snapshot: Snapshot, kind: str, record: FactRecord, language: str) -> str:
+def _label(snapshot: Snapshot, kind: str, code: str, language: str) -> str:
     terms = snapshot.glossary.metrics if kind == "metric" else snapshot.glossary.entities
-    code = str(getattr(record, kind))
     term = terms.get(code)
     return display_name(term, language) if term is not None else code
 

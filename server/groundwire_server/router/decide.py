@@ -139,6 +139,7 @@ def _parts(reading: Reading) -> _Parts:
             for phrase in phrases
             if _makes_another(phrase, metric, reading, known_entity=bool(entities))
             and (alone or not reading.only_compares(phrase))
+            and (is_measure(phrase.raw) or not reading.has(Cue.EXPLAIN))  # else it is what became of the metric
         ]
         if beside:
             unknown_metric = _stretch(reading, [metric.span, *(phrase.span for phrase in beside)])

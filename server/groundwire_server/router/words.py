@@ -35,7 +35,7 @@ FUNCTION_WORDS = _set("""
     each both some more most such very reported report reports recorded posted stated figure figures number
     numbers value values amount amounts level total overall whole full actual actually equal kindly give tell show
     get find know need want t re ll d ve m compared comparison data according latest current respectively same if
-    when while
+    when while like list display please thanks look provide return compute calculate check ask asked
 """)
 """Words of English, neutral words of periods and of asking among them."""
 
