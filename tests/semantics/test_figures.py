@@ -818,6 +818,7 @@ def test_the_same_question_gives_the_same_answer_in_any_order_of_loading() -> No
         again = ask_one(order, *asked)
         assert again.outcomes == first.outcomes
         assert list(again.snippets) == list(first.snippets)
+        assert [each.payload for each in again.snippets.values()] == [each.payload for each in first.snippets.values()]
 
 
 def test_a_parsed_period_and_a_stored_one_meet_by_their_days() -> None:

@@ -462,6 +462,29 @@ def test_equal_scores_are_ordered_by_numbers_and_never_by_the_string(tmp_path: P
         assert best == [(name, 12 if name == "b" else 1, seq) for name in ("B", "a/b", "b", "漢") for seq in range(12)]
 
 
+def test_documents_are_listed_in_code_point_order_and_a_prefix_is_taken_as_it_is(tmp_path: Path) -> None:
+    names = ["B", "a", "a%b", "a_b", "aXb", "ab/c", "e\u0301", "é", "か", "漢", "\uffff", "😀"]
+    with closing(make_library(tmp_path)) as library:
+        put(library, *(document(name, "text") for name in reversed(names)))
+        reader = library.snapshot().reader
+
+        def listed(prefix: str = "", after: str = "", limit: int | None = None) -> list[str]:
+            return [each.doc_id for each in reader.documents(prefix, after, limit, clearance=Label.INTERNAL)]
+
+        assert listed() == sorted(names, key=lambda name: [ord(c) for c in name])
+        for prefix in ("", "a", "a_", "a%", "A", "é", "e", "漢", "😀", "\uffff", "%"):
+            assert listed(prefix) == [name for name in listed() if name.startswith(prefix)]
+        assert listed(after="ab/c") == listed()[listed().index("ab/c") + 1 :]
+        assert listed("a", "a", 2) == [name for name in listed("a") if name > "a"][:2]
+
+
+def test_two_writes_at_one_moment_are_both_known_at_it(tmp_path: Path) -> None:
+    with closing(make_library(tmp_path)) as library:
+        put(library, document("a", "text 1"))
+        put(library, document("a", "text 2"))
+        assert visible(library.snapshot(), call(known_at=START)) == [("a", 2, 0)]
+
+
 # Chunks in the store
 
 
