@@ -190,11 +190,8 @@ class Engine:
             details={"library_id": library_id, "doc_id": doc_id[:200]},
         )
         with library.writing() as writer:
-            active = library.store.reader().active_revision(doc_id, clearance=None)
-            if active is not None and not principal.may_read(active.label):
-                raise missing
             try:
-                return writer.withdraw_document(doc_id)
+                return writer.withdraw_document(doc_id, clearance=principal.clearance)
             except UnknownResource:
                 raise missing from None
 
@@ -233,7 +230,7 @@ class Engine:
             self._check_unchanged(library_id, if_snapshot_id, principal)
         if known:
             library = folder.library(library_id)
-            _refuse_to_cut_anew(library, config)
+            _refuse_to_cut_anew(library, config, principal)
             if not validate_only:
                 library.set_config(config)
                 self._libraries.refresh(library)
@@ -306,11 +303,14 @@ class Engine:
             )
 
 
-def _refuse_to_cut_anew(library: Library, config: LibraryConfig) -> None:
-    """A switch without effect on what is there would be a lie, and nothing cuts documents anew yet."""
+def _refuse_to_cut_anew(library: Library, config: LibraryConfig, principal: Principal) -> None:
+    """A switch without effect on what is there would be a lie, and nothing cuts documents anew yet.
+
+    Documents beyond the caller's clearance refuse nothing; they stay as they were cut until they come in again.
+    """
     now = library.config
     cuts = [(each.chunker, each.chunk_chars, each.overlap_chars) for each in (now, config)]
-    if cuts[0] != cuts[1] and library.snapshot().rows:
+    if cuts[0] != cuts[1] and library.snapshot().ever_readable(principal):
         raise NotImplementedHere(
             "library.reindex",
             f"The library {library.library_id} has documents, and cutting them anew is not available yet.",

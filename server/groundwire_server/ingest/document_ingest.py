@@ -76,6 +76,7 @@ class DocumentIngest(IngestStream[DocumentOutcome]):
     def _write_gathered(self, writer: StoreWriter) -> list[DocumentOutcome]:
         reader = self._target.store.reader()
         standing: dict[str, tuple[int, int]] = {}
+        planned: dict[str, int] = {}
         written: list[DocumentOutcome] = []
         for seq, documents in self._gathered:
             outcomes = []
@@ -86,6 +87,8 @@ class DocumentIngest(IngestStream[DocumentOutcome]):
                     outcome = replace(outcome, revision=revision, chunks=chunks)
                 elif isinstance(prepared, PreparedDocument):
                     readable = prepared.document.label <= self._clearance
+                    if self._validate_only and readable and not outcome.unchanged:
+                        outcome = replace(outcome, revision=self._next_known(reader, planned, outcome.doc_id))
                     standing[outcome.doc_id] = (outcome.revision, outcome.chunks) if readable else _NONE
                 outcomes.append(outcome)
             self._finish_part(writer, seq, encode_document_outcomes(outcomes))
@@ -96,7 +99,7 @@ class DocumentIngest(IngestStream[DocumentOutcome]):
         if isinstance(prepared, RefusedDocument):
             return DocumentOutcome(prepared.doc_id, seq, error=prepared.error)
         try:
-            replaced = writer.replace_document(prepared.document)
+            replaced = writer.replace_document(prepared.document, clearance=self._clearance)
         except DocumentRefused as error:
             return DocumentOutcome(prepared.document.doc_id, seq, error=error.cause(), warnings=prepared.warnings)
         return DocumentOutcome(
@@ -107,6 +110,14 @@ class DocumentIngest(IngestStream[DocumentOutcome]):
             replaced.unchanged,
             warnings=prepared.warnings,
         )
+
+    def _next_known(self, reader: StoreReader, planned: dict[str, int], doc_id: str) -> int:
+        """The next revision behind those that the caller may know of: a rehearsal must not count the others."""
+        if doc_id not in planned:
+            known = reader.revisions(doc_id, clearance=self._clearance)
+            planned[doc_id] = max((each.revision for each in known), default=0)
+        planned[doc_id] += 1
+        return planned[doc_id]
 
     def _active(self, reader: StoreReader, doc_id: str) -> tuple[int, int]:
         """Revision and chunks that a refused document keeps, as far as the caller may know of it."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from groundwire_server.errors import Cause, DocumentRefused, ErrorReason, RowRefused
+from groundwire_server.evidence import Label
 from groundwire_server.ingest.events import (
     IngestEvent,
     RejectedRow,
@@ -112,7 +113,7 @@ class FactIngest(IngestStream[RowsOutcome]):
     def _write_gathered(self, writer: StoreWriter) -> list[RowsOutcome]:
         outcomes = []
         for batch in self._gathered:
-            outcome = _write(writer, batch)
+            outcome = _write(writer, batch, self._clearance)
             self._finish_part(writer, batch.seq, encode_rows_outcome(outcome))
             outcomes.append(outcome)
         return outcomes
@@ -134,13 +135,16 @@ class FactIngest(IngestStream[RowsOutcome]):
         return outcome.stored, outcome.unchanged, outcome.failed
 
 
-def _write(writer: StoreWriter, batch: _Batch) -> RowsOutcome:
-    """Store the good rows of a batch; what the store refuses joins what was refused before."""
+def _write(writer: StoreWriter, batch: _Batch, clearance: Label) -> RowsOutcome:
+    """Store the good rows of a batch; what the store refuses joins what was refused before.
+
+    A caller is not told whether a row beyond its clearance was there already: each counts as stored.
+    """
     facts = [(row, record) for row, record in batch.rows if isinstance(record, FactRecord)]
     edges = [(row, record) for row, record in batch.rows if isinstance(record, EdgeRecord)]
     refused = [(row, record) for row, record in batch.rows if isinstance(record, RowRefused)]
-    of_facts = writer.put_facts([record for _, record in facts])
-    of_edges = writer.put_edges([record for _, record in edges])
+    of_facts = writer.put_facts([record for _, record in facts], clearance=clearance)
+    of_edges = writer.put_edges([record for _, record in edges], clearance=clearance)
     refused += [(facts[place][0], error) for place, error in of_facts.refused]
     refused += [(edges[place][0], error) for place, error in of_edges.refused]
     refused.sort(key=lambda entry: entry[0])

@@ -75,6 +75,10 @@ class Snapshot:
             kept &= self._attributes.evaluate(tree, self.reader, self.columns.revisions)
         return _read_only(self.columns.spread(kept))
 
+    def ever_readable(self, principal: Principal) -> bool:
+        """Whether there ever was a chunk that the caller might have read."""
+        return bool((self.columns.label <= min(principal.clearance, Label.CONFIDENTIAL)).any())
+
     def generation_at(self, known_at: datetime | None) -> int:
         """The generation that was the last at a moment; that of the snapshot for None and for later moments."""
         if known_at is None:

@@ -195,30 +195,36 @@ class StoreReader(Protocol):
 
 
 class StoreWriter(Protocol):
-    """One open write transaction: all of it becomes visible at once, at `generation`, or nothing does."""
+    """One open write transaction: all of it becomes visible at once, at `generation`, or nothing does.
+
+    `clearance` is that of whoever is told what became of a write: rows with a stricter label refuse nothing, and are
+    never what was there already. None: the house, which may know of all.
+    """
 
     @property
     def generation(self) -> int: ...
 
-    def replace_document(self, document: NewDocument) -> Replaced:
+    def replace_document(self, document: NewDocument, *, clearance: Label | None = None) -> Replaced:
         """Retire the active revision and store revision max + 1; an empty tuple of chunks is a document without chunks.
 
-        Equal content (text, title, media type, label, valid_as_of, attributes, chunker and chunks) changes nothing.
+        Equal content (text, title, media type, label, valid_as_of, attributes, chunker and chunks) changes nothing. Of
+        a document that `clearance` may not read is told that it is the next one behind the revisions that it may read.
 
         Raises:
             DocumentRefused: an attribute of another family than its first use.
         """
         ...
 
-    def withdraw_document(self, doc_id: str) -> Withdrawn:
+    def withdraw_document(self, doc_id: str, *, clearance: Label | None = None) -> Withdrawn:
         """Retire the active revision, and the facts and edges whose source_doc it is.
 
-        A source of facts or edges alone is withdrawn likewise, with revision 0. Raises UnknownResource when there never
-        was either.
+        A source of facts or edges alone is withdrawn likewise, with revision 0. What is hidden from `clearance` goes
+        along with what is not, but an active revision that is hidden stays, with all that is hidden of its own; and
+        where nothing is to be seen any more, nothing goes. Raises UnknownResource when there never was anything to see.
         """
         ...
 
-    def put_facts(self, records: Iterable[FactRecord]) -> WriteCounts:
+    def put_facts(self, records: Iterable[FactRecord], *, clearance: Label | None = None) -> WriteCounts:
         """Add filed values. A repeat changes nothing; a bad record is refused and the others go on.
 
         The same value from the same place (source_doc, locator) and filed at the same time is the same version: where
@@ -228,7 +234,7 @@ class StoreWriter(Protocol):
         """
         ...
 
-    def put_edges(self, records: Iterable[EdgeRecord]) -> WriteCounts:
+    def put_edges(self, records: Iterable[EdgeRecord], *, clearance: Label | None = None) -> WriteCounts:
         """Add sources of edges, one a (edge_id, source_doc, locator).
 
         A repeat changes nothing, or replaces what differs. A bad record is refused and the others go on.

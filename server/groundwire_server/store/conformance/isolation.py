@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import timedelta
 
+from groundwire_server.errors import GroundwireError
 from groundwire_server.evidence import Attribute, Family, Label, ReviewStatus
 from groundwire_server.store.conformance.check import Places, expect, same
 from groundwire_server.store.conformance.samples import START, TickingClock, make_document, make_edge, make_fact
@@ -116,6 +117,58 @@ def hidden_rows_do_not_exist(places: Places) -> None:
         mixed.close()
 
 
+def outcomes_tell_of_nothing_hidden(places: Places) -> None:
+    """What becomes of a write is told as in a store without the rows that the writer may not read."""
+    source, hidden, number = "h", Label.CONFIDENTIAL, (Attribute("k", 1),)
+    beyond: tuple[Step, ...] = (
+        lambda w: w.replace_document(make_document(source, "hidden", label=hidden, attributes=number)),
+        lambda w: w.put_facts([make_fact("5", source_doc="f", label=hidden, attributes=number)]),
+        lambda w: w.put_edges([make_edge(source_doc="e", label=hidden)]),
+        lambda w: w.put_facts([make_fact("6", source_doc="v", locator="beside", label=hidden)]),
+    )
+    told: list[list[object]] = []
+    for steps in ((), beyond):
+        store = _written(places, [steps, [lambda w: w.put_facts([make_fact("7", source_doc="v")])]])
+        told.append([_told(store, step) for step in _AGAIN])
+        store.close()
+    for place, (got, wanted) in enumerate(zip(told[1], told[0], strict=True)):
+        same(got, wanted, f"what INTERNAL is told of step {place}")
+    store = _written(places, [beyond])
+    for step in _AGAIN:
+        _told(store, step)
+    same([r.doc_id for r in store.reader().documents(clearance=hidden)], [source, "i"], "what cannot be withdrawn")
+    store.close()
+
+
+# The same as what is hidden, once more; another family than a hidden one; withdrawals of what is hidden.
+_AGAIN: tuple[Callable[[StoreWriter, Label], object], ...] = (
+    lambda w, reader: w.replace_document(make_document("h", "hidden", label=Label.CONFIDENTIAL), clearance=reader),
+    lambda w, reader: w.replace_document(
+        make_document("i", "x", label=Label.CONFIDENTIAL, attributes=(Attribute("k", "text"),)), clearance=reader
+    ),
+    lambda w, reader: w.put_facts([make_fact("5", source_doc="f", label=Label.CONFIDENTIAL)], clearance=reader),
+    lambda w, reader: w.put_facts([make_fact("5", source_doc="f", label=Label.CONFIDENTIAL)], clearance=reader),
+    lambda w, reader: w.put_edges([make_edge(source_doc="e", label=Label.CONFIDENTIAL)], clearance=reader),
+    lambda w, reader: w.withdraw_document("h", clearance=reader),
+    lambda w, reader: w.withdraw_document("f", clearance=reader),
+    lambda w, reader: w.withdraw_document("e", clearance=reader),
+    lambda w, reader: w.withdraw_document("v", clearance=reader),
+    lambda w, reader: w.withdraw_document("v", clearance=reader),
+    lambda w, reader: w.put_facts([make_fact("8", source_doc="h")], clearance=reader),
+    lambda w, reader: w.withdraw_document("h", clearance=reader),
+    lambda w, reader: w.withdraw_document("h", clearance=reader),
+)
+
+
+def _told(store: Store, step: Callable[[StoreWriter, Label], object]) -> object:
+    """What a step gives, or its refusal."""
+    try:
+        with store.writer() as writer:
+            return step(writer, Label.INTERNAL)
+    except GroundwireError as error:
+        return error.reason, str(error), error.details
+
+
 def restricted_never_does(places: Places) -> None:
     """RESTRICTED exists for no clearance, RESTRICTED included; CONFIDENTIAL exists for its readers."""
     store = _written(places, [_hidden(Label.RESTRICTED)[:5], [lambda w: w.put_edges([make_edge("p", "q")])]])
@@ -214,6 +267,7 @@ def the_digest_knows_the_order_of_versions(places: Places) -> None:
 
 CHECKS = (
     hidden_rows_do_not_exist,
+    outcomes_tell_of_nothing_hidden,
     restricted_never_does,
     lower_labels_fix_families,
     the_digest_knows_no_order,

@@ -25,8 +25,11 @@ class AttributeBook:
         self._generation = generation
         self._families: dict[str, dict[int, Family]] | None = None
 
-    def fault(self, label: Label, attributes: Sequence[Attribute]) -> str:
-        """Why a row of this label cannot have these attributes; empty when it can. Changes nothing."""
+    def fault(self, label: Label, attributes: Sequence[Attribute], strictest: int) -> str:
+        """Why a row of this label cannot have these attributes; empty when it can. Changes nothing.
+
+        Families that rows beyond the label `strictest` have fixed are passed over: the answer would tell of them.
+        """
         seen: dict[str, Family] = {}
         for attribute in attributes:
             if not all(is_storable(text) for text in _texts(attribute)):
@@ -34,7 +37,7 @@ class AttributeBook:
             if attribute.name in seen:
                 return f"attribute {attribute.name!r} is given twice"
             family = seen[attribute.name] = family_of(attribute.value)
-            declared = self._declared(attribute.name, label)
+            declared = self._declared(attribute.name, min(label, strictest))
             if declared is not None and declared is not family:
                 return (
                     f"attribute {attribute.name!r} holds {declared.value} in this library, the value is {family.value}"
@@ -60,7 +63,7 @@ class AttributeBook:
                 self._families.setdefault(name, {})[label] = Family(family)
         return self._families
 
-    def _declared(self, name: str, label: Label) -> Family | None:
+    def _declared(self, name: str, label: int) -> Family | None:
         by_label = self._load().get(name, {})
         readable = [used for used in by_label if used <= label]
         return by_label[min(readable)] if readable else None

@@ -30,6 +30,7 @@ from groundwire_server.store.sqlite.transaction import Transaction
 
 __all__ = [
     "last_chunk_row",
+    "last_revision",
     "page_of_details",
     "page_of_spans",
     "prefix_end",
@@ -43,13 +44,23 @@ __all__ = [
 _PAGE = 2000
 
 
-def replace_document(transaction: Transaction, document: NewDocument) -> Replaced:
+def replace_document(transaction: Transaction, document: NewDocument, strictest: int) -> Replaced:
     """Store a document as its next revision, unless its active one has the same content.
+
+    Who is told of it sees labels up to `strictest`; of a document beyond them is told as if no other were beyond them.
 
     Raises:
         DocumentRefused: VALUE_MALFORMED, an attribute of another family, or text without a UTF-8 form.
     """
-    _check(transaction, document)
+    _check(transaction, document, strictest)
+    if document.label <= strictest:
+        return _replace(transaction, document)
+    seen = last_revision(transaction.connection, document.doc_id, strictest)
+    _replace(transaction, document)
+    return Replaced(document.doc_id, seen + 1, len(document.chunks), unchanged=False)
+
+
+def _replace(transaction: Transaction, document: NewDocument) -> Replaced:
     attributes = encode_attributes(document.attributes)
     content = _content_sha256(document, attributes)
     connection = transaction.connection
@@ -100,7 +111,15 @@ def replace_document(transaction: Transaction, document: NewDocument) -> Replace
     return Replaced(document.doc_id, revision, len(document.chunks), unchanged=False)
 
 
-def _check(transaction: Transaction, document: NewDocument) -> None:
+def last_revision(connection: sqlite3.Connection, doc_id: str, strictest: int) -> int:
+    """The highest revision that a document ever had up to a label; 0 when it had none."""
+    row = connection.execute(
+        "SELECT coalesce(max(revision), 0) FROM document_revision WHERE doc_id = ? AND label <= ?", (doc_id, strictest)
+    ).fetchone()
+    return int(row[0])
+
+
+def _check(transaction: Transaction, document: NewDocument, strictest: int) -> None:
     length = len(document.text)
     for chunk in document.chunks:
         if not 0 <= chunk.span.start <= chunk.span.end <= length:
@@ -108,7 +127,7 @@ def _check(transaction: Transaction, document: NewDocument) -> None:
     texts = [document.doc_id, document.title, document.media_type, document.text, document.chunker]
     for chunk in document.chunks:
         texts += [chunk.locator, chunk.header, chunk.heading, chunk.parent_id, chunk.parent_locator]
-    fault = transaction.attributes.fault(document.label, document.attributes)
+    fault = transaction.attributes.fault(document.label, document.attributes, strictest)
     if not is_storable("".join(texts)):
         fault = "it holds half a surrogate pair, which has no UTF-8 form"
     if fault:

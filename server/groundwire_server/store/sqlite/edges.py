@@ -46,27 +46,27 @@ def make_edge_id(record: EdgeRecord) -> str:
     return hash_parts(*ends, record.valid_from, record.valid_to).hex()[:32]
 
 
-def put_edges(transaction: Transaction, records: Iterable[EdgeRecord]) -> WriteCounts:
+def put_edges(transaction: Transaction, records: Iterable[EdgeRecord], strictest: int) -> WriteCounts:
     """Store sources of edges; see `StoreWriter.put_edges`."""
     stored = unchanged = 0
     refused: list[tuple[int, RowRefused]] = []
     for place, record in enumerate(records):
-        fault = _fault(transaction, record)
+        fault = _fault(transaction, record, strictest)
         if fault is not None:
             refused.append((place, fault))
-        elif _put(transaction, record):
+        elif _put(transaction, record) or record.label > strictest:
             stored += 1
         else:
             unchanged += 1
     return WriteCounts(stored, unchanged, tuple(refused))
 
 
-def _fault(transaction: Transaction, record: EdgeRecord) -> RowRefused | None:
+def _fault(transaction: Transaction, record: EdgeRecord, strictest: int) -> RowRefused | None:
     for name in _TEXTS:
         if not is_storable(getattr(record, name)):
             message = f"{name} holds half a surrogate pair, which has no UTF-8 form."
             return RowRefused(ErrorReason.VALUE_MALFORMED, message, column=name, value=ascii(getattr(record, name)))
-    why = transaction.attributes.fault(record.label, record.attributes)
+    why = transaction.attributes.fault(record.label, record.attributes, strictest)
     if why:
         names = ", ".join(attribute.name for attribute in record.attributes)
         return RowRefused(ErrorReason.VALUE_MALFORMED, f"The {why}.", column="attributes", value=ascii(names))
@@ -99,10 +99,11 @@ def _retire(transaction: Transaction, edge_row: int, label: Label, event: bytes)
     transaction.died(label, event)
 
 
-def retire_edges_of(transaction: Transaction, source_doc: str) -> int:
-    """End every source of an edge that a document is. Returns how many."""
+def retire_edges_of(transaction: Transaction, source_doc: str, strictest: int) -> int:
+    """End every source of an edge that a document is, up to a label. Returns how many."""
     rows = transaction.connection.execute(
-        "SELECT edge_row, label, event FROM edge WHERE source_doc = ? AND died IS NULL", (source_doc,)
+        "SELECT edge_row, label, event FROM edge WHERE source_doc = ? AND died IS NULL AND label <= ?",
+        (source_doc, strictest),
     ).fetchall()
     for edge_row, label, event in rows:
         _retire(transaction, edge_row, Label(label), event)

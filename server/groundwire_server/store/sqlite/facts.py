@@ -70,22 +70,22 @@ class _Version:
         return Label(self.columns[0])
 
 
-def put_facts(transaction: Transaction, records: Iterable[FactRecord]) -> WriteCounts:
+def put_facts(transaction: Transaction, records: Iterable[FactRecord], strictest: int) -> WriteCounts:
     """Store filed values; see `StoreWriter.put_facts`."""
     stored = unchanged = 0
     refused: list[tuple[int, RowRefused]] = []
     for place, record in enumerate(records):
-        fault = _fault(transaction, record)
+        fault = _fault(transaction, record, strictest)
         if fault is not None:
             refused.append((place, fault))
-        elif _put(transaction, record):
+        elif _put(transaction, record) or record.label > strictest:
             stored += 1
         else:
             unchanged += 1
     return WriteCounts(stored, unchanged, tuple(refused))
 
 
-def _fault(transaction: Transaction, record: FactRecord) -> RowRefused | None:
+def _fault(transaction: Transaction, record: FactRecord, strictest: int) -> RowRefused | None:
     for name in _TEXTS:
         if not is_storable(getattr(record, name)):
             message = f"{name} holds half a surrogate pair, which has no UTF-8 form."
@@ -101,7 +101,7 @@ def _fault(transaction: Transaction, record: FactRecord) -> RowRefused | None:
             column="value",
             value=record.value,
         )
-    why = transaction.attributes.fault(record.label, record.attributes)
+    why = transaction.attributes.fault(record.label, record.attributes, strictest)
     if why:
         names = ", ".join(attribute.name for attribute in record.attributes)
         return RowRefused(ErrorReason.VALUE_MALFORMED, f"The {why}.", column="attributes", value=ascii(names))
@@ -193,10 +193,11 @@ def _retire(transaction: Transaction, fact_row: int, label: Label, event: bytes)
     transaction.died(label, event)
 
 
-def retire_facts_of(transaction: Transaction, source_doc: str) -> int:
-    """End every value that a document states. Returns how many."""
+def retire_facts_of(transaction: Transaction, source_doc: str, strictest: int) -> int:
+    """End every value that a document states, up to a label. Returns how many."""
     rows = transaction.connection.execute(
-        "SELECT fact_row, label, event FROM fact WHERE source_doc = ? AND died IS NULL", (source_doc,)
+        "SELECT fact_row, label, event FROM fact WHERE source_doc = ? AND died IS NULL AND label <= ?",
+        (source_doc, strictest),
     ).fetchall()
     for fact_row, label, event in rows:
         _retire(transaction, fact_row, Label(label), event)

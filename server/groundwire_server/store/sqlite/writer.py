@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from datetime import datetime
 
-from groundwire_server.errors import ErrorReason, UnknownResource
+from groundwire_server.evidence import Label
 from groundwire_server.store.rows import (
     EdgeRecord,
     FactRecord,
@@ -17,7 +17,8 @@ from groundwire_server.store.rows import (
 )
 from groundwire_server.store.sqlite import documents, edges, embeddings, facts, generations, ledger
 from groundwire_server.store.sqlite.connection import translated
-from groundwire_server.store.sqlite.transaction import Transaction
+from groundwire_server.store.sqlite.transaction import Transaction, readable_labels
+from groundwire_server.store.sqlite.withdrawal import withdraw_document
 
 __all__ = ["SqliteWriter"]
 
@@ -33,26 +34,21 @@ class SqliteWriter:
     def generation(self) -> int:
         return self._transaction.generation
 
-    def replace_document(self, document: NewDocument) -> Replaced:
+    def replace_document(self, document: NewDocument, *, clearance: Label | None = None) -> Replaced:
         with translated():
-            return documents.replace_document(self._transaction, document)
+            return documents.replace_document(self._transaction, document, readable_labels(clearance))
 
-    def withdraw_document(self, doc_id: str) -> Withdrawn:
+    def withdraw_document(self, doc_id: str, *, clearance: Label | None = None) -> Withdrawn:
         with translated():
-            retired = documents.retire_revision(self._transaction, doc_id)
-            figures = facts.retire_facts_of(self._transaction, doc_id)
-            relations = edges.retire_edges_of(self._transaction, doc_id)
-            if retired or figures or relations:
-                return Withdrawn(retired or self._last_revision(doc_id), withdrawn_now=True)
-            return self._withdrawn_before(doc_id)
+            return withdraw_document(self._transaction, doc_id, readable_labels(clearance))
 
-    def put_facts(self, records: Iterable[FactRecord]) -> WriteCounts:
+    def put_facts(self, records: Iterable[FactRecord], *, clearance: Label | None = None) -> WriteCounts:
         with translated():
-            return facts.put_facts(self._transaction, records)
+            return facts.put_facts(self._transaction, records, readable_labels(clearance))
 
-    def put_edges(self, records: Iterable[EdgeRecord]) -> WriteCounts:
+    def put_edges(self, records: Iterable[EdgeRecord], *, clearance: Label | None = None) -> WriteCounts:
         with translated():
-            return edges.put_edges(self._transaction, records)
+            return edges.put_edges(self._transaction, records, readable_labels(clearance))
 
     def put_embeddings(self, model: str, vectors: Iterable[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
         with translated():
@@ -82,22 +78,3 @@ class SqliteWriter:
         with translated():
             if generations.write_meta(self._transaction.connection, self._transaction.generation, name, value):
                 self._transaction.changed = True
-
-    def _last_revision(self, doc_id: str) -> int:
-        row = self._transaction.connection.execute(
-            "SELECT coalesce(max(revision), 0) FROM document_revision WHERE doc_id = ?", (doc_id,)
-        ).fetchone()
-        return int(row[0])
-
-    def _withdrawn_before(self, doc_id: str) -> Withdrawn:
-        revision = self._last_revision(doc_id)
-        (source,) = self._transaction.connection.execute(
-            "SELECT EXISTS (SELECT 1 FROM fact WHERE source_doc = :doc)"
-            " OR EXISTS (SELECT 1 FROM edge WHERE source_doc = :doc)",
-            {"doc": doc_id},
-        ).fetchone()
-        if not revision and not source:
-            raise UnknownResource(
-                ErrorReason.UNKNOWN_DOCUMENT, "There is no such document.", details={"doc_id": doc_id}
-            )
-        return Withdrawn(revision, withdrawn_now=False)
