@@ -123,9 +123,9 @@ def _fill_scores(message: evidence_pb2.Scores, scores: Scores) -> None:
 def _fill_text(message: evidence_pb2.TextPassage, passage: TextPassage) -> None:
     message.text = wire_text(passage.text)
     message.prompt_text = wire_text(passage.prompt_text)
-    add = message.highlights.add
     for span in passage.highlights[:MAX_HIGHLIGHTS]:
-        add(start=span.start, end=span.end)
+        added = message.highlights.add()
+        added.start, added.end = span.start, span.end
 
 
 def _fill_fact(message: evidence_pb2.MetricFact, fact: MetricFact) -> None:

@@ -107,7 +107,9 @@ def wire_text(text: str) -> str:
 def fill_attributes(message: Any, attributes: tuple[Attribute, ...]) -> None:
     """Attributes sorted by name, into a repeated field."""
     for each in sorted(attributes, key=attrgetter("name")):
-        fill_value(message.add(name=each.name).value, each.value)
+        added = message.add()
+        added.name = each.name
+        fill_value(added.value, each.value)
 
 
 def encode_dimensions(dimensions: tuple[Dimension, ...]) -> list[value_pb2.Dimension]:

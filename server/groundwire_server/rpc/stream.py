@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, TypeVar
 
 from google.protobuf.message import Message
@@ -238,25 +239,31 @@ def cut_batches(
     """Responses with batches of at most 20 snippets and 64 KiB; one snippet that is larger goes alone.
 
     Args:
-        fill: encodes a snippet into its place in a batch; it is copied only where it turns out to be one too many.
+        fill: encodes a snippet into its place in a batch.
         response: makes an empty response message, which has a field `batch`.
     """
-    message, size = response(), 0
+    waiting = iter(snippets)
+    while True:
+        message: Any = response()
+        for snippet in islice(waiting, MAX_BATCH_SNIPPETS):
+            fill(message.batch.snippets.add(), snippet)
+        if not message.batch.snippets:
+            return
+        if message.batch.ByteSize() <= MAX_BATCH_BYTES:
+            yield message
+        else:
+            yield from _cut_large(message.batch.snippets, response)
+
+
+def _cut_large(snippets: Iterable[evidence_pb2.Snippet], response: Callable[[], R]) -> Iterator[R]:
+    """The same by bytes alone. Snippets are copied here, which large ones are worth."""
+    message: Any = response()
+    size = 0
     for snippet in snippets:
-        batch: Any = message.batch.snippets  # type: ignore[attr-defined]
-        if len(batch) == MAX_BATCH_SNIPPETS:
+        weight = snippet.ByteSize()
+        if size and size + weight > MAX_BATCH_BYTES:
             yield message
             message, size = response(), 0
-            batch = message.batch.snippets  # type: ignore[attr-defined]
-        filled = batch.add()
-        fill(filled, snippet)
-        weight = filled.ByteSize()
-        if len(batch) > 1 and size + weight > MAX_BATCH_BYTES:
-            following, size = response(), 0
-            following.batch.snippets.append(filled)  # type: ignore[attr-defined]
-            del batch[-1]
-            yield message
-            message = following
+        message.batch.snippets.append(snippet)
         size += weight
-    if message.batch.snippets:  # type: ignore[attr-defined]
-        yield message
+    yield message
