@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_server.narrative.fusion import Fusion, Legs, RrfFusion
-from groundwire_server.narrative.state import Hit, RankedList, Search
+from groundwire_server.narrative.state import Hit, Lazy, RankedList, Search
 
 __all__ = ["fuse", "fusion_for"]
 
@@ -32,9 +35,21 @@ def fuse(search: Search, fusion: Fusion) -> Search:
         vector_rank=_ranks(search.dense, rows),
     )
     fused = fusion.fuse(legs)
-    order = sorted(range(len(rows)), key=lambda place: (-fused[place], search.snapshot.tie_key(int(rows[place]))))
-    hits = tuple(_hit(legs, place, float(fused[place]), search) for place in order)
-    return replace(search, hits=hits)
+    order = _order(rows, fused, search.snapshot.tie_key)
+    hits = Lazy(len(order), lambda place: _hit(legs, order[place], fused, search))
+    return replace(search, hit_rows=tuple(rows[order].tolist()), hits=hits)
+
+
+def _order(rows: NDArray[np.int64], fused: NDArray[np.float64], tie_key: Callable[[int], Any]) -> list[int]:
+    """Places by (-score, tie_key of the row); the key is asked for where scores tie."""
+    ranked = np.argsort(-fused, kind="stable")
+    scores = fused[ranked]
+    places: list[int] = ranked.tolist()
+    borders = (np.flatnonzero(scores[1:] != scores[:-1]) + 1).tolist()
+    for start, end in pairwise([0, *borders, len(places)]):
+        if end - start > 1:
+            places[start:end] = sorted(places[start:end], key=lambda place: tie_key(int(rows[place])))
+    return places
 
 
 def _scores(leg: RankedList | None, rows: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -45,11 +60,11 @@ def _ranks(leg: RankedList | None, rows: NDArray[np.int64]) -> NDArray[np.int64]
     return np.zeros(len(rows), dtype=np.int64) if leg is None else leg.ranks_of(rows)
 
 
-def _hit(legs: Legs, place: int, fused: float, search: Search) -> Hit:
+def _hit(legs: Legs, place: int, fused: NDArray[np.float64], search: Search) -> Hit:
     cosine = float(legs.cosine[place])
     return Hit(
         row=int(legs.rows[place]),
-        fused=fused,
+        fused=float(fused[place]),
         bm25=float(legs.bm25[place]) if search.lexical is not None else None,
         cosine=None if np.isnan(cosine) else cosine,
         bm25_rank=int(legs.bm25_rank[place]) or None,

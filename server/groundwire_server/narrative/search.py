@@ -21,7 +21,7 @@ from groundwire_server.narrative.reach import Reach
 from groundwire_server.narrative.request import RetrievalMode
 from groundwire_server.narrative.restrict import readable_count, restrict, restrict_detail
 from groundwire_server.narrative.stages import dense_stages, fuse_stages, lexical_stages
-from groundwire_server.narrative.state import Search, Stage, run_stages
+from groundwire_server.narrative.state import Lazy, Search, Stage, run_stages
 from groundwire_server.narrative.vectors import (
     embed_or_explain,
     model_name,
@@ -52,7 +52,7 @@ class Order:
 class Outcome:
     """What was found, best first, and how."""
 
-    found: tuple[Found, ...]
+    found: Sequence[Found]
     candidates: int
     hint: Filter | None
     variants: tuple[QueryVariant, ...]
@@ -121,7 +121,7 @@ def search_libraries(order: Order, call: Call, reach: Reach, parts: RetrievalPar
         listed = sum(len(reached.search.hits) for reached in progress.values())
         timings.append(StageTiming("join", started.elapsed(), listed, len(found)))
     return Outcome(
-        tuple(found),
+        found,
         sum(reached.search.candidate_count() for reached in progress.values()),
         restricted.hint,
         tuple(dict.fromkeys(variant for reached in progress.values() for variant in reached.search.variants)),
@@ -230,13 +230,20 @@ def _run(progress: _Progress, stages: Sequence[Stage]) -> _Progress:
     return _Progress(search, (*progress.plan, *steps), (*progress.timings, *timings))
 
 
-def _join(searches: Sequence[Search]) -> list[Found]:
+def _join(searches: Sequence[Search]) -> Sequence[Found]:
     """The hits of one library as they are; those of several by reciprocal ranks, as their scores do not compare."""
     if len(searches) == 1:
-        return [Found(searches[0].snapshot, hit) for hit in searches[0].hits]
-    placed = {
-        (number, hit.row): (search.snapshot, hit) for number, search in enumerate(searches) for hit in search.hits
-    }
-    scores = rrf_fuse([(number, hit.row) for hit in search.hits] for number, search in enumerate(searches))
-    joined = [Found(snapshot, replace(hit, fused=scores[key])) for key, (snapshot, hit) in placed.items()]
-    return sorted(joined, key=lambda one: (-one.hit.fused, one.snapshot.library_id, one.snapshot.tie_key(one.hit.row)))
+        (alone,) = searches
+        return Lazy(len(alone.hits), lambda place: Found(alone.snapshot, alone.hits[place]))
+    scores = rrf_fuse([(number, row) for row in search.hit_rows] for number, search in enumerate(searches))
+    order = sorted(
+        (-scores[number, row], search.snapshot.library_id, search.snapshot.tie_key(row), number, place)
+        for number, search in enumerate(searches)
+        for place, row in enumerate(search.hit_rows)
+    )
+
+    def found(at: int) -> Found:
+        negative, _, _, number, place = order[at]
+        return Found(searches[number].snapshot, replace(searches[number].hits[place], fused=-negative))
+
+    return Lazy(len(order), found)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,10 @@ from groundwire_server.evidence import Call, PlanStep, QueryVariant, StageTiming
 if TYPE_CHECKING:
     from groundwire_server.library import Snapshot
 
-__all__ = ["Hit", "RankedList", "Search", "Stage", "run_stages"]
+__all__ = ["Hit", "Lazy", "RankedList", "Search", "Stage", "run_stages"]
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,6 +65,33 @@ class Hit:
     vector_rank: int | None = None
 
 
+class Lazy(Sequence[T]):
+    """A sequence whose items are made when they are asked for: few of the rows that were fused are ever looked at.
+
+    Args:
+        count: how many there are.
+        make: the item at a place, from 0.
+    """
+
+    def __init__(self, count: int, make: Callable[[int], T]) -> None:
+        self._places = range(count)
+        self._make = make
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, place: int) -> T: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[T]: ...
+
+    def __getitem__(self, place: int | slice) -> T | list[T]:
+        if isinstance(place, slice):
+            return [self._make(each) for each in self._places[place]]
+        return self._make(self._places[place])
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Search:
     """A query in one library. Each stage gives a new one with its own part filled in.
@@ -71,6 +101,7 @@ class Search:
         complete: whether the score of every row is wanted, because another leg's rows will be asked for too.
         candidates: bool[rows], what the caller may read and the filter keeps.
         variants: the query itself, then what a rewriter made of it.
+        hit_rows, hits: what the fusion put together, best first.
     """
 
     snapshot: Snapshot
@@ -81,7 +112,8 @@ class Search:
     variants: tuple[QueryVariant, ...]
     lexical: RankedList | None = None
     dense: RankedList | None = None
-    hits: tuple[Hit, ...] = ()
+    hit_rows: tuple[int, ...] = ()
+    hits: Sequence[Hit] = ()
 
     @property
     def query(self) -> str:
