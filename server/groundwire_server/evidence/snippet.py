@@ -93,7 +93,6 @@ def text_sha256(text: str) -> bytes:
 
 def make_snippet_id(kind: str, library_id: str, item_id: str, sha256: bytes) -> str:
     """128-bit hex: the same over restarts, different for equal chunks of two libraries."""
-    digest = hashlib.sha256()
-    for part in (kind.encode(), library_id.encode(), item_id.encode("utf-8", "surrogatepass"), sha256):
-        digest.update(len(part).to_bytes(8, "big") + part)
-    return digest.hexdigest()[:32]
+    parts = (kind.encode(), library_id.encode(), item_id.encode("utf-8", "surrogatepass"), sha256)
+    framed = b"".join([len(part).to_bytes(8, "big") + part for part in parts])
+    return hashlib.sha256(framed).hexdigest()[:32]

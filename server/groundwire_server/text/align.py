@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, repeat
 
 from groundwire_server.evidence import Span
 from groundwire_server.text.normal import normalize
@@ -79,25 +80,19 @@ def align(text: str) -> AlignedText:
         normal = normalize(text)
         if len(normal) == len(text):  # none joins and none is dropped, so each is one character
             return AlignedText(text, normal, None, None)
+    return _align_clusters(text)
+
+
+def _align_clusters(text: str) -> AlignedText:
     forms = list(map(_FORMS.__getitem__, text))
-    if None not in forms:
-        normal = "".join(form for form in forms if form is not None)
-        if len(normal) == len(text):  # no form is empty, so each is one character
-            return AlignedText(text, normal, None, None)
-    return _align_clusters(text, forms)
-
-
-def _align_clusters(text: str, forms: Sequence[str | None]) -> AlignedText:
-    heads = [at for at, form in enumerate(forms) if form is not None]
-    if not heads or heads[0] != 0:
-        heads.insert(0, 0)
-    parts: list[str] = []
-    starts: list[int] = []
-    ends: list[int] = []
-    for head, end in zip(heads, [*heads[1:], len(text)], strict=True):
-        form = forms[head] if end == head + 1 else None
-        part = normalize(text[head:end]) if form is None else form
-        parts.append(part)
-        starts.extend([head] * len(part))
-        ends.extend([end] * len(part))
-    return AlignedText(text, "".join(parts), starts, ends)
+    parts = [form or "" for form in forms]  # of a cluster, all at its first character
+    ends = list(range(1, len(text) + 1))
+    end = 0
+    for joining in [at for at, form in enumerate(forms) if form is None]:
+        if joining >= end:
+            head, end = max(0, joining - 1), joining + 1
+            while end < len(text) and forms[end] is None:
+                end += 1
+            parts[head], ends[head] = normalize(text[head:end]), end
+    starts = list(chain.from_iterable(map(repeat, range(len(text)), map(len, parts))))
+    return AlignedText(text, "".join(parts), starts, [ends[start] for start in starts])
