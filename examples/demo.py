@@ -207,7 +207,7 @@ def prepare_model(folder: Path) -> bool:
 def ingest(client: Client) -> None:
     """Documents, glossary, figures and relations of the example; a second run changes nothing."""
     from groundwire import DocumentUpload, FactFile
-    from groundwire_server.cli.ingest import await_embeddings
+    from groundwire_server.cli.embeddings import await_embeddings
     from groundwire_server.cli.terms import read_terms
 
     root = COUNTRIES / "cc-by-sa"

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar, NoReturn
 
 import click
 
-from groundwire import GroundwireError as ClientError
 from groundwire_server import __version__
+from groundwire_server.cli.ending import EXIT_CODES, OutputClosed, end
+from groundwire_server.cli.groups import CommandGroup
+from groundwire_server.cli.options import server_options
 from groundwire_server.cli.session import Session
-from groundwire_server.errors import GroundwireError
+from groundwire_server.cli.streams import take_any_text
 
 __all__ = ["app"]
 
 
-class Commands(click.Group):
-    """Loads a command when it is used, and ends every known error with one clear line and exit code 1."""
+class Commands(CommandGroup):
+    """Loads a command when it is used, and brings every one to an end of one line and an exit code."""
 
     modules: ClassVar = {
         "ask": "ask",
@@ -45,21 +47,26 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except (GroundwireError, ClientError) as error:
-            raise click.ClickException(str(error)) from None
         except BrokenPipeError:
-            # The reader of our output went away (`| head`): nothing is wrong.
-            sys.stderr.close()
-            ctx.exit(0)
+            raise OutputClosed from None  # click would take the bare one for success of a kind of its own
+
+    def main(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
+    ) -> NoReturn:
+        """Run, and leave with an exit code."""
+        take_any_text()
+        arguments = {**extra, "standalone_mode": False}
+        sys.exit(end(lambda: super(Commands, self).main(args, prog_name or "groundwire", **arguments)))
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write(f"\n{EXIT_CODES}\n")
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="groundwire")
-@click.option("--config", type=click.Path(dir_okay=False, path_type=Path), help="Settings file (TOML).")
-@click.option("--data", type=click.Path(file_okay=False, path_type=Path), help="Data folder. [./groundwire-data]")
-@click.option("--address", envvar="GROUNDWIRE_ADDRESS", help="Server to speak to, host:port.")
+@server_options
 @click.pass_context
-def app(ctx: click.Context, config: Path | None, data: Path | None, address: str | None) -> None:
+def app(ctx: click.Context) -> None:
     """Typed, cited evidence for agents, over gRPC.
 
     \b
@@ -72,4 +79,4 @@ def app(ctx: click.Context, config: Path | None, data: Path | None, address: str
     Commands that read or write find the server by themselves: the one at --address, else the one that has the data
     folder open, else one that they start for themselves and stop when they are done.
     """
-    ctx.obj = Session(config=config, data=data, address=address)
+    ctx.ensure_object(Session)

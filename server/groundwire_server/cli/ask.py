@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from groundwire_server.cli.options import call_options, mode_option, reading_options
+from groundwire_server.cli.options import COUNT, WORDS, call_options, mode_option, reading_options
 from groundwire_server.cli.output import show
 from groundwire_server.cli.session import Session
 
@@ -12,13 +12,13 @@ __all__ = ["command"]
 
 
 @click.command(name="ask")
-@click.argument("question")
+@click.argument("question", type=WORDS)
 @click.option(
     "--route",
     type=click.Choice(["structured", "narrative", "composite"]),
     help="Take this route instead of deciding.",
 )
-@click.option("--top-k", type=int, default=0, help="Passages for each narrative branch. [10]")
+@click.option("--top-k", type=COUNT, help="Passages for each narrative branch. [10]")
 @mode_option
 @reading_options
 @click.pass_obj
@@ -26,7 +26,7 @@ def command(
     session: Session,
     question: str,
     route: str | None,
-    top_k: int,
+    top_k: int | None,
     mode: str,
     libraries: tuple[str, ...],
     language: str | None,
@@ -39,11 +39,11 @@ def command(
     groundwire ask "What was the population of India in 2020?"
     groundwire ask "ニカラグアはなぜアメリカを提訴したのか？" --json
     """
-    with session.client() as client:
+    with session.client(embedder=mode != "lexical") as client:
         stream = client.ask(
             question,
             route=(route or "unspecified").upper(),
-            top_k=top_k,
+            top_k=top_k or 0,
             mode=mode.upper(),
             **call_options(libraries, language, strict),
         )

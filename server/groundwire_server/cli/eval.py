@@ -6,38 +6,61 @@ from pathlib import Path
 
 import click
 
+from groundwire_server.cli.groups import CommandGroup
+from groundwire_server.cli.options import COUNT, WORDS, config_option
 from groundwire_server.cli.session import Session
 
 __all__ = ["command"]
 
 _folder = click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 _run_file = click.option(
-    "--run", "run_file", type=click.Path(dir_okay=False, path_type=Path), help="One line a question."
+    "--run",
+    "run_file",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write one line a question, for independent scoring.",
 )
-_json_file = click.option("--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="The totals.")
-_limit = click.option("--limit", type=click.IntRange(min=1), help="Only the first questions.")
+_json_file = click.option(
+    "--json",
+    "json_file",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the totals.",
+)
+_limit = click.option("--limit", type=COUNT, help="Only the first questions; the totals count those alone.")
 
 
-@click.group(name="eval")
+@click.group(name="eval", cls=CommandGroup)
 def command() -> None:
     """Measure quality on a folder of questions with known answers, through a real server.
 
-    The folder is loaded into a fresh library that is thrown away afterwards.
+    The folder is loaded into a fresh library of a server of its own, and both are gone afterwards.
     """
 
 
 @command.command(name="retrieval")
 @_folder
 @click.option("--mode", type=click.Choice(["lexical", "hybrid", "vector"]), default="lexical", show_default=True)
-@click.option("--fusion", default="", help="linear or rrf. [the server's]")
-@click.option("--reranker", default="", help="Reranker by name. [none]")
-@click.option("--chunker", default="whole", show_default=True, help="whole: one document, one chunk.")
+@click.option("--fusion", type=WORDS, metavar="FUSION", default="", help="linear or rrf. [linear]")
+@click.option("--reranker", type=WORDS, metavar="RERANKER", default="", help="Reranker by name. [none]")
 @click.option(
-    "--filter-by", metavar="QUERY_FIELD=CORPUS_FIELD", help="Bind each query to documents with the same attribute."
+    "--chunker",
+    type=WORDS,
+    metavar="CHUNKER",
+    default="whole",
+    show_default=True,
+    help="whole: one document, one chunk. Else a document scores by its best chunk.",
+)
+@click.option(
+    "--filter-by",
+    type=WORDS,
+    metavar="QUERY_FIELD=CORPUS_FIELD",
+    help="Search for each query only the documents whose attribute is that of the query, e.g. meeting=parent.",
 )
 @_limit
 @_run_file
 @_json_file
+@config_option
 @click.pass_obj
 def retrieval(
     session: Session,
@@ -53,7 +76,9 @@ def retrieval(
 ) -> None:
     """nDCG@10, Recall@100, MRR@10 on FOLDER: corpus.jsonl(.gz), queries.jsonl, qrels.tsv.
 
-    A line of the corpus is one document. The run file has query_id, doc_id and score, 100 a query.
+    A line of the corpus is one document with doc_id, title, text and meta. The run file has query_id, doc_id and
+    score, up to 100 documents a query in the order of the answer; scores that tie are told apart by the least that
+    every evaluator sees. Intervals are 95 % bootstrap over queries, with the same resamples for every run on a folder.
     """
     from groundwire_server.cli.evaluate.retrieval import RetrievalRun, evaluate_retrieval
 
@@ -72,6 +97,7 @@ def retrieval(
 @_limit
 @_run_file
 @_json_file
+@config_option
 @click.pass_obj
 def metric(
     session: Session, folder: Path, by: str, limit: int | None, run_file: Path | None, json_file: Path | None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,10 @@ import click
 
 from groundwire import (
     Attribute,
-    Client,
+    Cause,
     DocumentOutcome,
     DocumentUpload,
+    ErrorReason,
     FileContent,
     IngestEvent,
     IngestSummary,
@@ -22,27 +23,30 @@ from groundwire import (
     Reconnecting,
 )
 from groundwire_server import evidence
-from groundwire_server.cli.options import library_option
-from groundwire_server.cli.progress import ProgressLine
+from groundwire_server.cli.embeddings import await_embeddings
+from groundwire_server.cli.ending import SOME_REFUSED
+from groundwire_server.cli.options import WORDS, json_option, label_option, library_option, server_options
+from groundwire_server.cli.output import show_json
 from groundwire_server.cli.session import Session
+from groundwire_server.cli.streams import note, say
 from groundwire_server.errors import DocumentRefused
 from groundwire_server.ingest import FolderFault, FolderFile, load_sidecar, walk_folder
 from groundwire_server.readers import Metadata
 
-__all__ = ["await_embeddings", "command"]
-
-_POLL_SECONDS = 0.2
+__all__ = ["command"]
 
 
 @click.command(name="ingest")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @library_option
-@click.option("--chunker", default="", help="paragraph or whole. [the library's]")
-@click.option("--label", type=click.Choice(["public", "internal", "confidential", "restricted"]), help="Sensitivity.")
-@click.option("--include", multiple=True, metavar="PATTERN", help="Only files like this, e.g. '*.md'.")
-@click.option("--exclude", multiple=True, metavar="PATTERN", help="No files like this.")
+@click.option("--chunker", type=WORDS, metavar="CHUNKER", default="", help="paragraph or whole. [the library's]")
+@label_option
+@click.option("--include", type=WORDS, multiple=True, metavar="PATTERN", help="Only files like this, e.g. '*.md'.")
+@click.option("--exclude", type=WORDS, multiple=True, metavar="PATTERN", help="No files like this.")
 @click.option("--dry-run", is_flag=True, help="Say what would happen, and store nothing.")
 @click.option("--wait/--no-wait", default=True, show_default=True, help="Wait until everything has its vector.")
+@json_option
+@server_options
 @click.pass_obj
 def command(
     session: Session,
@@ -54,47 +58,117 @@ def command(
     exclude: tuple[str, ...],
     dry_run: bool,
     wait: bool,
-) -> None:
+    as_json: bool,
+) -> int | None:
     """Store the documents of PATHS, files or folders, under their paths relative to what was given.
 
     A document that is there already with the same content stays as it is; a file that cannot be read is named and the
     others go on. Exit code 3 when some were refused.
     """
-    refused: list[str] = []
-    uploads = _uploads(paths, chunker, label, include, exclude, refused)
-    with session.client() as client:
-        summary = None
+    report = _Report(as_json)
+    files = _Files(paths, include, exclude, Path(session.settings().data))
+    said = Label.read(label) if label else Label.UNSPECIFIED
+    with session.client(embedder=True) as client:
+        uploads = _uploads(files, chunker, said, report)
         with client.ingest_documents(uploads, library=library, validate_only=dry_run) as events:
             for event in events:
-                _tell(event, refused)
-                if isinstance(event, IngestSummary):
-                    summary = event
-        if summary is not None:
-            done = "would be stored" if dry_run else "stored"
-            click.echo(f"{summary.stored} {done}, {summary.unchanged} unchanged, {len(refused)} refused")
+                report.take(event)
+        report.sum_up(paths, dry_run=dry_run)
         if wait and not dry_run:
             await_embeddings(client, library)
-    if refused:
-        raise SystemExit(3)
+    return SOME_REFUSED if report.refused else None
 
 
-def _uploads(
-    paths: tuple[Path, ...],
-    chunker: str,
-    label: str | None,
-    include: tuple[str, ...],
-    exclude: tuple[str, ...],
-    refused: list[str],
-) -> Iterator[DocumentUpload]:
-    for path in paths:
-        for found in walk_folder(path, include=include, exclude=exclude):
-            try:
-                if isinstance(found, FolderFault):
-                    raise found.error
-                yield _upload(found, chunker, Label.read(label) if label else Label.UNSPECIFIED)
-            except DocumentRefused as error:
-                refused.append(found.doc_id)
-                click.echo(f"refused {found.doc_id}: {error} ({error.reason.name})", err=True)
+class _Files:
+    """The files of several paths, in order. The server's own data folder is passed over."""
+
+    def __init__(self, paths: tuple[Path, ...], include: tuple[str, ...], exclude: tuple[str, ...], data: Path) -> None:
+        self._paths = paths
+        self._include = include
+        self._exclude = exclude
+        self._data = data.resolve()
+
+    def __iter__(self) -> Iterator[FolderFile | FolderFault]:
+        for path in self._paths:
+            inside = self._below(path)
+            for found in walk_folder(path, include=self._include, exclude=self._exclude):
+                if inside is None or not f"{found.doc_id}/".startswith(inside):
+                    yield found
+
+    def _below(self, path: Path) -> str | None:
+        """The data folder as ids below a path begin; None: it is elsewhere."""
+        try:
+            return f"{self._data.relative_to(path.resolve()).as_posix()}/"
+        except ValueError:
+            return None
+
+
+class _Report:
+    """Tells what happens, document by document; what is refused here in the thread that sends, the rest in ours."""
+
+    def __init__(self, as_json: bool) -> None:
+        self.refused = 0
+        self._as_json = as_json
+        self._told = 0
+        self._summary: IngestSummary | None = None
+        self._telling = threading.Lock()
+
+    def refuse(self, doc_id: str, error: Cause) -> None:
+        """A file that is not sent at all."""
+        self.take(DocumentOutcome(doc_id, 0, error=error))
+
+    def take(self, event: IngestEvent) -> None:
+        """An event, as it comes."""
+        with self._telling:
+            if self._as_json:
+                show_json(event)
+            match event:
+                case DocumentOutcome(error=error):
+                    self._told += 1
+                    self.refused += error is not None
+                    if not self._as_json:
+                        self._tell(event)
+                case IngestSummary():
+                    self._summary = event
+                case Reconnecting(attempt=attempt, delay_seconds=delay):
+                    note(f"connection lost, attempt {attempt} in {delay:.1f} s")
+
+    def sum_up(self, paths: tuple[Path, ...], *, dry_run: bool) -> None:
+        """Counts of the whole, and a word when there was nothing at all."""
+        if not self._told:
+            note(f"nothing to store: no file in {', '.join(map(str, paths))} that is asked for")
+        if self._summary is not None and not self._as_json:
+            done = "would be stored" if dry_run else "stored"
+            say(f"{self._summary.stored} {done}, {self._summary.unchanged} unchanged, {self.refused} refused")
+
+    def _tell(self, outcome: DocumentOutcome) -> None:
+        if outcome.error is not None:
+            message = outcome.error.message
+            where = "" if message.startswith(outcome.doc_id) else f"{outcome.doc_id}: "
+            note(f"refused {where}{message} ({outcome.error.reason.name})")
+        elif not outcome.unchanged:
+            say(f"{outcome.doc_id} revision {outcome.revision}, {outcome.chunks} chunks")
+        for warning in outcome.warnings:
+            note(f"  look at {warning.locator}: {warning.message}")
+
+
+def _uploads(files: _Files, chunker: str, label: Label, report: _Report) -> Iterator[DocumentUpload]:
+    sent: dict[str, Path] = {}
+    for found in files:
+        try:
+            if isinstance(found, FolderFault):
+                raise found.error
+            upload = _upload(found, chunker, label)
+        except DocumentRefused as error:
+            report.refuse(found.doc_id, Cause(ErrorReason.read(error.reason.name), str(error)))
+            continue
+        other = sent.setdefault(found.doc_id, found.path)
+        if other != found.path:
+            # The one would silently become a revision of the other.
+            message = f"another file of this call has the same path below its folder: {other}"
+            report.refuse(found.doc_id, Cause(ErrorReason.CONTRADICTION, message))
+            continue
+        yield upload
 
 
 def _upload(file: FolderFile, chunker: str, label: Label) -> DocumentUpload:
@@ -114,35 +188,3 @@ def _upload(file: FolderFile, chunker: str, label: Label) -> DocumentUpload:
 def _value(value: Any) -> Any:
     """A value of ours as one of the client's: all are the same but periods."""
     return Period(value.canonical) if isinstance(value, evidence.Period) else value
-
-
-def _tell(event: IngestEvent, refused: list[str]) -> None:
-    match event:
-        case DocumentOutcome(doc_id=doc_id, error=error) if error is not None:
-            refused.append(doc_id)
-            click.echo(f"refused {doc_id}: {error.message} ({error.reason.name})", err=True)
-        case DocumentOutcome(unchanged=False):
-            click.echo(f"{event.doc_id} revision {event.revision}, {event.chunks} chunks")
-            for warning in event.warnings:
-                click.echo(f"  look at {warning.locator}: {warning.message}")
-        case Reconnecting(attempt=attempt, delay_seconds=delay):
-            click.echo(f"connection lost, attempt {attempt} in {delay:.1f} s", err=True)
-
-
-def await_embeddings(client: Client, library: str) -> None:
-    """Wait until every chunk has its vector, with a line of progress; returns at once where there is no embedder."""
-    line: ProgressLine | None = None
-    while True:
-        found = next((each for each in client.list_libraries() if each.library_id == library), None)
-        if found is None or found.embedding_coverage is None:
-            return
-        done = round(found.embedding_coverage * found.active_chunks)
-        if line is None:
-            if done >= found.active_chunks:
-                return
-            line = ProgressLine("embedding", "chunks", found.active_chunks)
-        if done >= found.active_chunks:
-            line.finish(done)
-            return
-        line.update(done)
-        time.sleep(_POLL_SECONDS)

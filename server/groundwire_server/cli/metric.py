@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from groundwire import MetricProduct
-from groundwire_server.cli.options import call_options, reading_options
+from groundwire_server.cli.options import WORDS, call_options, reading_options
 from groundwire_server.cli.output import show
 from groundwire_server.cli.session import Session
 
@@ -13,10 +13,10 @@ __all__ = ["command"]
 
 
 @click.command(name="metric")
-@click.argument("metric")
-@click.argument("entity")
-@click.argument("period")
-@click.option("--channel", default="", help="Part of the whole. [TOTAL]")
+@click.argument("metric", type=WORDS)
+@click.argument("entity", type=WORDS)
+@click.argument("period", type=WORDS)
+@click.option("--channel", type=WORDS, metavar="CHANNEL", default="", help="Part of the whole. [TOTAL]")
 @click.option(
     "--versions",
     type=click.Choice(["latest", "as_reported", "all"]),
@@ -47,7 +47,7 @@ def command(
     product = MetricProduct(*(tuple(part.strip() for part in text.split("|")) for text in (metric, entity, period)))
     if channel:
         product = MetricProduct(product.metrics, product.entities, product.periods, tuple(channel.split("|")))
-    with session.client() as client:
+    with session.client(embedder=False) as client:
         stream = client.query_metric(
             product=product, versions=versions.upper(), **call_options(libraries, language, strict)
         )

@@ -2,17 +2,65 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
-__all__ = ["call_options", "json_option", "library_option", "mode_option", "reading_options"]
+from groundwire_server.cli.session import Session
+
+__all__ = [
+    "COUNT",
+    "LABELS",
+    "WORDS",
+    "call_options",
+    "config_option",
+    "json_option",
+    "label_option",
+    "library_option",
+    "mode_option",
+    "reading_options",
+    "server_options",
+]
 
 Command = Callable[..., Any]
 
-json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object a frame and line.")
-library_option = click.option("--library", default="default", show_default=True, help="Library to write to.")
+
+if TYPE_CHECKING:
+    _TextType = click.ParamType[str, Any]
+else:
+    _TextType = click.ParamType  # not generic before click 8.2
+
+
+class _Words(_TextType):
+    """Text in UTF-8, also where the locale has made something else of it."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The text. Fails when the bytes of the command line are no UTF-8."""
+        text = str(value)
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError:
+            try:
+                return os.fsencode(text).decode("utf-8")
+            except UnicodeError:
+                self.fail(f"{text!a} is no UTF-8.", param, ctx)
+        return text
+
+
+WORDS = _Words()
+COUNT = click.IntRange(1, 2**31 - 1)
+LABELS = click.Choice(["public", "internal", "confidential", "restricted"])
+
+json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object a line instead of lines to read.")
+library_option = click.option(
+    "--library", type=WORDS, metavar="LIBRARY", default="default", show_default=True, help="Library to write to."
+)
+label_option = click.option("--label", type=LABELS, help="Sensitivity. [the library's default]")
 mode_option = click.option(
     "--mode",
     type=click.Choice(["auto", "hybrid", "vector", "lexical"]),
@@ -22,13 +70,44 @@ mode_option = click.option(
 )
 
 
-def reading_options(command: Command) -> Command:
-    """--in, --language, --strict and --json, for commands that read."""
+def _into_session(ctx: click.Context, param: click.Parameter, value: object) -> None:
+    if value is not None and param.name is not None:
+        said: dict[str, Any] = {param.name: value}
+        ctx.obj = replace(ctx.ensure_object(Session), **said)
+
+
+def _session_option(name: str, kind: Any, metavar: str, help_text: str) -> Callable[[Command], Command]:
+    return click.option(name, type=kind, metavar=metavar, help=help_text, expose_value=False, callback=_into_session)
+
+
+config_option = _session_option(
+    "--config", click.Path(exists=True, dir_okay=False), "FILE", "Settings. [./groundwire.toml, if there]"
+)
+
+
+def server_options(command: Command) -> Command:
+    """--config, --data and --address, which go into the session. They may stand before the command or behind it."""
     for option in (
+        _session_option(
+            "--address", WORDS, "HOST:PORT", "Server to speak to; also GROUNDWIRE_ADDRESS. [one is found, or started]"
+        ),
+        _session_option("--data", click.Path(file_okay=False), "FOLDER", "Data folder. [./groundwire-data]"),
+        config_option,
+    ):
+        command = option(command)
+    return command
+
+
+def reading_options(command: Command) -> Command:
+    """--in, --language, --strict, --json and the server's, for commands that read."""
+    for option in (
+        server_options,
         json_option,
         click.option("--strict", is_flag=True, help="Fail rather than answer with a fallback."),
         click.option("--language", type=click.Choice(["en", "zh", "ja"]), help="Of sentences. [the question's]"),
-        click.option("--in", "libraries", multiple=True, metavar="LIBRARY", help="Library to read; may be repeated."),
+        click.option(
+            "--in", "libraries", type=WORDS, multiple=True, metavar="LIBRARY", help="Library to read; may be repeated."
+        ),
     ):
         command = option(command)
     return command

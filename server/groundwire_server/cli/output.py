@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
-from datetime import datetime, timedelta
+from datetime import date, timedelta
+from decimal import Decimal
 from enum import Enum
 from typing import Any
-
-import click
 
 from groundwire import (
     AnswerPart,
@@ -33,10 +33,14 @@ from groundwire import (
     TextPassage,
     UnrecognizedParam,
 )
+from groundwire_server.cli.streams import say, say_exactly, speaks_unicode
 
-__all__ = ["as_json", "describe", "show"]
+__all__ = ["as_json", "as_plain", "describe", "show", "show_json"]
 
 _WIDTH = 96
+_OF_SEVERAL_KINDS = frozenset({"outcome", "payload"})
+# Valid in JSON, and yet no character for a terminal or for whoever splits lines.
+_UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029]")
 
 
 def show(frames: Iterable[Any], *, as_json_lines: bool) -> None:
@@ -44,32 +48,46 @@ def show(frames: Iterable[Any], *, as_json_lines: bool) -> None:
     ranks: dict[str, int] = {}
     for frame in frames:
         if as_json_lines:
-            click.echo(as_json(frame))
+            show_json(frame)
         else:
             for line in describe(frame, ranks):
-                click.echo(line)
+                say(line)
 
 
-def as_json(value: Any) -> str:
+def show_json(value: Any) -> None:
+    """Print one line of JSON, in ASCII where the output takes nothing else."""
+    say_exactly(as_json(value, ascii_only=not speaks_unicode()))
+
+
+def as_json(value: Any, *, ascii_only: bool = False) -> str:
     """One line of JSON: frames under their kind, enums by name, bytes in hex, absent parts left out."""
-    return json.dumps({"frame": type(value).__name__, **_plain(value)}, ensure_ascii=False)
+    text = json.dumps({"frame": type(value).__name__, **as_plain(value)}, ensure_ascii=ascii_only)
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def _plain(value: Any) -> Any:
+def as_plain(value: Any) -> Any:
+    """A value of the client as JSON has it. What stands for one of several kinds says which, as `kind`."""
     if isinstance(value, Enum):
         return value.name
     if is_dataclass(value) and not isinstance(value, type):
         named = {field.name: getattr(value, field.name) for field in fields(value)}
-        return {name: _plain(part) for name, part in named.items() if part not in (None, "", (), b"")}
+        return {name: _member(name, part) for name, part in named.items() if part not in (None, "", (), b"")}
     if isinstance(value, tuple | list):
-        return [_plain(part) for part in value]
+        return [as_plain(part) for part in value]
     if isinstance(value, bytes):
         return value.hex()
-    if isinstance(value, datetime):
+    if isinstance(value, date):  # or an instant
         return value.isoformat()
     if isinstance(value, timedelta):
         return value.total_seconds()
+    if isinstance(value, Decimal):
+        return str(value)
     return value
+
+
+def _member(name: str, part: Any) -> Any:
+    plain = as_plain(part)
+    return {"kind": type(part).__name__, **plain} if name in _OF_SEVERAL_KINDS and isinstance(plain, dict) else plain
 
 
 def describe(frame: Any, ranks: dict[str, int]) -> list[str]:
@@ -136,7 +154,7 @@ def _snippet(snippet: Snippet, ranks: dict[str, int]) -> list[str]:
     ranks[snippet.snippet_id] = snippet.rank
     lineage = snippet.lineage
     revision = f" revision {lineage.revision}" if lineage.revision else ""
-    place = f"{lineage.source_locator or lineage.doc_id}{revision}"
+    place = f"{_place(snippet)}{revision}"
     match snippet.payload:
         case TextPassage(text=text):
             span = f" {lineage.span.start}-{lineage.span.end}" if lineage.span else ""
@@ -154,6 +172,14 @@ def _snippet(snippet: Snippet, ranks: dict[str, int]) -> list[str]:
             return [f"  [{snippet.rank}]    {relation}", f"         {place}"]
         case payload:
             return [f"  [{snippet.rank}]    {type(payload).__name__}", f"         {place}"]
+
+
+def _place(snippet: Snippet) -> str:
+    """Where it stands. The locator of a passage names its document; that of a figure or relation is the source's."""
+    document, locator = snippet.lineage.doc_id, snippet.lineage.source_locator
+    if isinstance(snippet.payload, TextPassage) or not document or locator.startswith(document):
+        return locator or document
+    return f"{document} {locator}".rstrip()
 
 
 def _scores(snippet: Snippet) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 
@@ -21,7 +22,7 @@ class ProgressLine:
 
     def __init__(self, what: str, unit: str, total: int | None = None) -> None:
         self._what, self._unit, self.total = what, unit, total
-        self._terminal = sys.stderr.isatty()
+        self._terminal = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
         self._began = time.monotonic()
         self._first: int | None = None
         self._shown = 0.0

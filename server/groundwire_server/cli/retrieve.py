@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from groundwire import RetrievalTuning
-from groundwire_server.cli.options import call_options, mode_option, reading_options
+from groundwire_server.cli.options import COUNT, WORDS, call_options, mode_option, reading_options
 from groundwire_server.cli.output import show
 from groundwire_server.cli.session import Session
 
@@ -13,16 +13,22 @@ __all__ = ["command"]
 
 
 @click.command(name="retrieve")
-@click.argument("query")
-@click.option("--top-k", type=int, default=0, help="Passages wanted. [10]")
-@click.option("--fusion", default="", help="How lexical and vector lists are joined: linear or rrf. [the library's]")
+@click.argument("query", type=WORDS)
+@click.option("--top-k", type=COUNT, help="Passages wanted. [10]")
+@click.option(
+    "--fusion",
+    type=WORDS,
+    metavar="FUSION",
+    default="",
+    help="How lexical and vector lists are joined: linear or rrf. [the library's]",
+)
 @mode_option
 @reading_options
 @click.pass_obj
 def command(
     session: Session,
     query: str,
-    top_k: int,
+    top_k: int | None,
     fusion: str,
     mode: str,
     libraries: tuple[str, ...],
@@ -35,10 +41,10 @@ def command(
     \b
     groundwire retrieve "causes of the dispute" --top-k 5 --mode lexical
     """
-    with session.client() as client:
+    with session.client(embedder=mode != "lexical") as client:
         stream = client.retrieve(
             query,
-            top_k=top_k,
+            top_k=top_k or 0,
             mode=mode.upper(),
             tuning=RetrievalTuning(fusion=fusion) if fusion else None,
             **call_options(libraries, language, strict),

@@ -2,35 +2,73 @@
 
 from __future__ import annotations
 
-import click
+import signal
+import textwrap
 
+import click
+from pydantic import BaseModel
+
+from groundwire_server.cli.ending import INTERRUPTED
+from groundwire_server.cli.options import WORDS, server_options
 from groundwire_server.cli.session import Session
+from groundwire_server.cli.streams import note
+from groundwire_server.settings import Settings
 
 __all__ = ["command"]
 
+_INDENT = " " * 6
 
-@click.command(name="serve")
-@click.option("--host", help="Address to listen on. [127.0.0.1]")
-@click.option("--port", type=int, help="Port to listen on; 0 takes a free one. [50051]")
+
+class _WithSettings(click.Command):
+    """Help that ends with every setting: its name, its default, what it is."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write("\nSettings, in the file as here, in the environment as GROUNDWIRE_SERVER_PORT:\n")
+        for line in _describe_settings(Settings, "", formatter.width):
+            formatter.write(f"{line}\n")
+
+
+def _describe_settings(model: type[BaseModel], prefix: str, width: int) -> list[str]:
+    lines: list[str] = []
+    for name, field in model.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            lines += _describe_settings(kind, f"{prefix}{name}.", width)
+            continue
+        default = field.get_default(call_default_factory=True)
+        shown = "" if default is None else ", ".join(default) if isinstance(default, tuple) else str(default)
+        lines.append(f"  {prefix}{name}{f' = {shown}' if shown and name != 'secret' else ''}")
+        lines += textwrap.wrap(field.description or "", width, initial_indent=_INDENT, subsequent_indent=_INDENT)
+    return lines
+
+
+@click.command(name="serve", cls=_WithSettings)
+@click.option("--host", type=WORDS, metavar="HOST", help="Address to listen on. [127.0.0.1]")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 takes a free one. [50051]")
 @click.option("--lexical", is_flag=True, help="Without an embedding model: BM25 only.")
-@click.option("--models", help="Folder of prepared models.")
-@click.option("--log-level", help="debug, info, warning or error. [info]")
+@click.option("--models", type=click.Path(file_okay=False), help="Folder of prepared models.")
+@click.option(
+    "--log-level", type=click.Choice(["debug", "info", "warning", "error"]), help="Least level that is written. [info]"
+)
+@server_options
 @click.pass_obj
 def command(
     session: Session, host: str | None, port: int | None, lexical: bool, models: str | None, log_level: str | None
-) -> None:
+) -> int | None:
     """Answer agents until SIGTERM or Ctrl-C.
 
     Every other setting comes from the settings file or from GROUNDWIRE_* in the environment.
     """
+    from groundwire_server.dense import DEFAULT_MODEL, find_model
     from groundwire_server.rpc import serve
 
-    serve(
-        session.settings(
-            server__host=host,
-            server__port=port,
-            embedding__backend="none" if lexical else None,
-            models=models,
-            log__level=log_level,
-        )
+    settings = session.settings(
+        server__host=host,
+        server__port=port,
+        embedding__backend="none" if lexical else None,
+        models=models,
+        log__level=log_level,
     )
+    if settings.embedding.backend == "auto" and find_model(DEFAULT_MODEL, folder=settings.models) is None:
+        note(f"{DEFAULT_MODEL} is not prepared: lexical search only until `groundwire models prepare` and a new start")
+    return INTERRUPTED if serve(settings) is signal.SIGINT else None

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
-from groundwire import Client
+import click
+
+from groundwire import Client, ErrorReason, GroundwireError, HealthStatus
 from groundwire_server.errors import FailedPrecondition
 from groundwire_server.settings import Settings, load_settings
 
 __all__ = ["Session"]
 
+_PATIENCE_SECONDS = 10.0
+_PAUSE_SECONDS = 0.1
+
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What the options before the subcommand say."""
+    """What --config, --data and --address say."""
 
-    config: Path | None
-    data: Path | None
-    address: str | None
+    config: str | None = None
+    data: str | None = None
+    address: str | None = None
 
     def settings(self, **arguments: object) -> Settings:
         """All settings, the given ones before everything else; dots are written as two underscores."""
@@ -28,24 +34,56 @@ class Session:
         return load_settings({"data": self.data, **named}, config=self.config)
 
     @contextmanager
-    def client(self) -> Iterator[Client]:
-        """A client of the server to use. Raises GroundwireError of client or server when there is none."""
-        if self.address is not None:
-            with Client(self.address) as client:
+    def client(self, *, embedder: bool) -> Iterator[Client]:
+        """A client of the server to use.
+
+        Args:
+            embedder: whether the command has use for an embedding model; without, one's own server loads none.
+
+        Raises:
+            GroundwireError: of client or server, when there is no server and none can be started.
+        """
+        with ExitStack() as stack:
+            named = self.address or os.environ.get("GROUNDWIRE_ADDRESS")
+            address = named or self._find_or_start(stack, embedder)
+            client = stack.enter_context(Client(address))
+            try:
                 yield client
-            return
+            except GroundwireError as error:
+                if error.status != "UNAVAILABLE" or error.reason is not ErrorReason.UNSPECIFIED:
+                    raise
+                raise click.ClickException(
+                    f"no server answers at {address}; `groundwire serve` starts one, --address names another"
+                ) from None
+
+    def _find_or_start(self, stack: ExitStack, embedder: bool) -> str:
+        """The address of who has the data folder, else of a server of our own, which the stack stops."""
         from groundwire_server.rpc import running
 
-        settings = self.settings(server__port=0, log__level="error")
-        with ExitStack() as stack:
+        backend = {} if embedder else {"embedding__backend": "none"}
+        settings = self.settings(server__host="127.0.0.1", server__port=0, log__level="error", **backend)
+        give_up = time.monotonic() + _PATIENCE_SECONDS
+        while True:
             try:
                 server = stack.enter_context(running(settings))
+            except FailedPrecondition as error:
+                # Open already: speak to the server that has it. One that is just starting has no address yet, one that
+                # is just stopping answers no more; either is over in a moment.
+                address = error.details.get("address")
+                if address and _answers(address):
+                    return address
+                if address is None or time.monotonic() > give_up:
+                    raise
+                time.sleep(_PAUSE_SECONDS)
+            else:
                 # Nobody else is served here: better wait a second than answer with words alone.
                 server.engine.wait_for_embedder()
-                address = server.address
-            except FailedPrecondition as error:
-                # The folder is open already: speak to the server that has it.
-                address = error.details.get("address", "")
-                if not address:
-                    raise
-            yield stack.enter_context(Client(address))
+                return server.address
+
+
+def _answers(address: str) -> bool:
+    try:
+        with Client(address, timeout=2) as client:
+            return client.health() is HealthStatus.SERVING
+    except GroundwireError:
+        return False

@@ -7,6 +7,8 @@ from pathlib import Path
 import click
 
 import groundwire
+from groundwire_server.cli.files import read_text
+from groundwire_server.errors import InvalidRequest
 from groundwire_server.glossary import Glossary, Term, kind_of
 from groundwire_server.glossary.terms import EntityTerm, MemberTerm, MetricTerm
 
@@ -21,14 +23,21 @@ _KINDS = {
 
 
 def read_terms(path: Path) -> list[groundwire.Term]:
-    """The terms of a glossary in TOML or JSON lines. Names that two terms share are left to the library to judge."""
-    text = path.read_text(encoding="utf-8-sig")
-    if path.suffix in (".jsonl", ".ndjson"):
-        glossary = Glossary.from_jsonl(text.split("\n"), ambiguous="report")
-    elif path.suffix == ".toml":
-        glossary = Glossary.from_toml(text, ambiguous="report")
-    else:
+    """The terms of a glossary in TOML or JSON lines. Names that two terms share are left to the library to judge.
+
+    Raises ClickException with the file and every fault in it.
+    """
+    form = path.suffix.lower()
+    if form not in (".toml", ".jsonl", ".ndjson"):
         raise click.ClickException(f"{path}: a glossary ends in .toml or .jsonl")
+    text = read_text(path)
+    try:
+        if form == ".toml":
+            glossary = Glossary.from_toml(text, ambiguous="report")
+        else:
+            glossary = Glossary.from_jsonl(text.split("\n"), ambiguous="report")
+    except InvalidRequest as error:
+        raise click.ClickException(f"{path}: {error}") from None
     return [_term(term) for term in glossary.terms]
 
 

@@ -1,4 +1,4 @@
-"""A server with an empty data folder that is thrown away afterwards."""
+"""A server with an empty data folder; both are gone afterwards."""
 
 from __future__ import annotations
 
@@ -10,29 +10,31 @@ from pathlib import Path
 from groundwire import Client
 from groundwire_server.cli.session import Session
 
-__all__ = ["LIBRARY", "fresh_server", "write_results"]
+__all__ = ["LIBRARY", "MOST_PASSAGES", "fresh_server"]
 
 LIBRARY = "eval"
+MOST_PASSAGES = 10_000
 
 
 @contextmanager
 def fresh_server(session: Session, *, embedder: str) -> Iterator[Client]:
-    """A client of a server of our own on a free port. `embedder` is "none" where no vector is needed."""
-    from groundwire_server.rpc import running_server
+    """A client of a server of our own on a free port, with the user's settings but for what a measurement needs.
+
+    Args:
+        embedder: "none" where no vector is needed, "onnx" where there must be some.
+    """
+    from groundwire_server.rpc import running
 
     with tempfile.TemporaryDirectory(prefix="groundwire-eval-") as folder:
         settings = session.settings(
-            data=Path(folder) / "data", server__port=0, log__level="error", embedding__backend=embedder
+            data=Path(folder) / "data",
+            server__host="127.0.0.1",
+            server__port=0,
+            log__level="error",
+            embedding__backend=embedder,
+            access__local_clearance="internal",
+            limits__max_top_k=MOST_PASSAGES,
         )
-        with running_server(settings) as address, Client(address) as client:
+        with running(settings) as server, Client(server.address) as client:
+            server.engine.wait_for_embedder()
             yield client
-
-
-def write_results(path: Path | None, text: str) -> None:
-    """Write a result file, whole or not at all."""
-    if path is None:
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(path.name + ".part")
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(path)

@@ -4,96 +4,127 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
-from decimal import Decimal
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
 import click
 
-from groundwire import (
-    Client,
-    FactFile,
-    Library,
-    MetricFact,
-    MetricFound,
-    MetricNotFound,
-    MetricOutcome,
-    MetricQuery,
-    RowsRejected,
-    Setting,
-    Snippet,
-    UnrecognizedParam,
-)
+from groundwire import Client, FactFile, Library, MetricQuery, RowsRejected, Setting
 from groundwire_server.cli.evaluate.dataset import json_lines
-from groundwire_server.cli.evaluate.fresh import LIBRARY, fresh_server, write_results
+from groundwire_server.cli.evaluate.figures import Got, got_by_ask, got_by_query
+from groundwire_server.cli.evaluate.fresh import LIBRARY, fresh_server
+from groundwire_server.cli.evaluate.results import check_results, write_results
 from groundwire_server.cli.progress import ProgressLine
 from groundwire_server.cli.session import Session
+from groundwire_server.cli.streams import note, say
 from groundwire_server.cli.terms import read_terms
 
 __all__ = ["evaluate_metric"]
 
 _BATCH = 100
+_OUTCOMES = ("found", "not_found", "unrecognized_param")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """What came back for one question: a line of the run file."""
+class Judged:
+    """What came back for one question, what was expected, and the verdict."""
 
-    question_id: str
-    outcome: str
-    param: str = ""
-    value: str | None = None
-    unit: str = ""
-    source_doc: str = ""
-    locator: str = ""
+    got: Got
+    expect: str
+    right: bool
+    wrong_figure: bool
 
 
 def evaluate_metric(
     session: Session, folder: Path, by: str, limit: int | None, run_file: Path | None, json_file: Path | None
 ) -> None:
-    """Measure, print, and write the run and the totals where asked."""
-    for name in ("facts.jsonl", "glossary.jsonl", "structured_questions.jsonl"):
-        if not (folder / name).exists():
-            raise click.ClickException(f"{folder} has no {name}")
-    questions = list(json_lines(folder / "structured_questions.jsonl"))[:limit]
+    """Measure, print, and write the run and the totals where asked.
+
+    Raises:
+        click.ClickException: the folder or a result file is wrong.
+        GroundwireError: of client or server.
+    """
+    missing = [name for name in ("facts.jsonl", "structured_questions.jsonl") if not (folder / name).exists()]
+    if missing:
+        raise click.ClickException(f"{folder} is no set of figures: {', '.join(missing)} not found")
+    questions = _read_questions(folder / "structured_questions.jsonl", by)[:limit]
+    first_fact = next(json_lines(folder / "facts.jsonl", "metric", "entity", "period"), None)
+    if first_fact is None:
+        raise click.ClickException(f"{folder / 'facts.jsonl'} is empty")
+    check_results(run_file, json_file)
+    # From the words alone a narrative branch may be searched too; there is nothing in it, and so no use for vectors.
     with fresh_server(session, embedder="none") as client:
-        _load(client, folder)
-        first_fact = next(json_lines(folder / "facts.jsonl"), {})
-        answered = _by_params(client, questions, first_fact) if by == "params" else _by_question(client, questions)
-        judged = list(_judge(questions, answered))
-    write_results(run_file, "".join(json.dumps(asdict(line), ensure_ascii=False) + "\n" for line, *_ in judged))
-    totals = _totals(folder.name, by, judged)
+        refused = _load(client, folder)
+        asking = _by_params(client, questions, first_fact) if by == "params" else _by_question(client, questions)
+        judged = [_judge(question, got) for question, got in zip(questions, asking, strict=True)]
+    write_results(run_file, "".join(json.dumps(each.got.line(), ensure_ascii=False) + "\n" for each in judged))
+    totals = {"set": folder.resolve().name, "by": by, **_totals(judged), "refused_rows": refused}
     write_results(json_file, json.dumps(totals, ensure_ascii=False, indent=1) + "\n")
     _print(totals)
 
 
-def _load(client: Client, folder: Path) -> None:
+def _read_questions(path: Path, by: str) -> list[dict[str, Any]]:
+    questions = list(json_lines(path, "question_id", "expect"))
+    for question in questions:
+        why = _fault(question, by)
+        if why:
+            raise click.ClickException(f"{path}, question {question['question_id']!r}: {why}")
+    if not questions:
+        raise click.ClickException(f"{path} is empty")
+    return questions
+
+
+def _fault(question: dict[str, Any], by: str) -> str:
+    if question["expect"] not in _OUTCOMES:
+        return f"expect is {question['expect']!r}, and none of {', '.join(_OUTCOMES)}"
+    if by == "question" and not isinstance(question.get("question"), str):
+        return "it has no 'question'"
+    params = question.get("params")
+    if by == "params" and params is None and not {"bad_param", "bad_value"} <= question.keys():
+        return "it has neither 'params' nor 'bad_param' and 'bad_value'"
+    if by == "params" and params is not None and not {"metric", "entity", "period"} <= params.keys():
+        return "'params' has not metric, entity and period"
+    if question["expect"] == "found" and _decimal(question.get("value")) is None:
+        return "it expects a figure, and 'value' is none"
+    return ""
+
+
+def _decimal(value: object) -> Decimal | None:
+    try:
+        return None if value in (None, "") else Decimal(str(value))
+    except InvalidOperation:
+        return None
+
+
+def _load(client: Client, folder: Path) -> int:
+    """Glossary, where there is one, and figures. Returns how many rows were refused."""
     client.save_library(Library(LIBRARY, settings=(Setting("ambiguous", "report"),)))
-    terms = read_terms(folder / "glossary.jsonl")
-    client.update_glossary(terms, library=LIBRARY, replace_all=True)
+    glossary = next((path for path in (folder / "glossary.jsonl", folder / "glossary.toml") if path.exists()), None)
+    if glossary is not None:
+        client.update_glossary(read_terms(glossary), library=LIBRARY, replace_all=True)
     refused = 0
     with client.ingest_facts([FactFile.from_file(folder / "facts.jsonl")], library=LIBRARY) as events:
         for event in events:
             if isinstance(event, RowsRejected):
+                if not refused:
+                    first = event.rows[0]
+                    note(f"refused rows cannot be found, e.g. row {first.row}, {first.column}: {first.message}")
                 refused += len(event.rows)
-    if refused:
-        click.echo(f"{refused} fact rows were refused", err=True)
+    return refused
 
 
-Answered = Iterable[tuple[MetricOutcome | None, tuple[Snippet, ...]]]
-
-
-def _by_params(client: Client, questions: Sequence[dict[str, Any]], first_fact: dict[str, Any]) -> Answered:
+def _by_params(client: Client, questions: Sequence[dict[str, Any]], first_fact: dict[str, Any]) -> Iterator[Got]:
     """QueryMetric with the given parameters, some hundred a call."""
     line = ProgressLine("asking", "questions", len(questions))
     for start in range(0, len(questions), _BATCH):
-        queries = [_query(question, first_fact) for question in questions[start : start + _BATCH]]
-        figures = client.query_metric(queries, libraries=[LIBRARY]).collect()
-        for outcome in figures.outcomes:
-            yield outcome, figures.of(outcome)
-        line.update(start + len(queries))
+        some = questions[start : start + _BATCH]
+        figures = client.query_metric([_query(each, first_fact) for each in some], libraries=[LIBRARY]).collect()
+        for question, outcome in zip(some, figures.outcomes, strict=True):
+            yield got_by_query(question["question_id"], outcome, figures.of(outcome))
+        line.update(start + len(some))
     line.finish(len(questions))
 
 
@@ -106,79 +137,43 @@ def _query(question: dict[str, Any], first_fact: dict[str, Any]) -> MetricQuery:
     return MetricQuery(params["metric"], params["entity"], params["period"], params.get("channel", ""))
 
 
-def _by_question(client: Client, questions: Sequence[dict[str, Any]]) -> Answered:
+def _by_question(client: Client, questions: Sequence[dict[str, Any]]) -> Iterator[Got]:
     """Ask, from the words of the question alone."""
     line = ProgressLine("asking", "questions", len(questions))
     for number, question in enumerate(questions):
-        answer = client.ask(question["question"], libraries=[LIBRARY]).collect()
-        facts = tuple(snippet for snippet in answer.snippets if isinstance(snippet.payload, MetricFact))
-        yield (answer.outcomes[0] if answer.outcomes else None), facts
-        line.update(number + 1)
+        line.update(number)
+        yield got_by_ask(question["question_id"], client.ask(question["question"], libraries=[LIBRARY]).collect())
     line.finish(len(questions))
 
 
-def _judge(questions: Sequence[dict[str, Any]], answered: Answered) -> Iterator[tuple[Line, str, bool, bool]]:
-    """The run line of each question, what was expected, whether it is right, and whether a wrong figure came."""
-    for question, (outcome, snippets) in zip(questions, answered, strict=True):
-        line = _line(question["question_id"], outcome, snippets)
-        values = [Decimal(fact.value) for fact in _facts(snippets)]
-        expected = Decimal(str(question["value"])) if question.get("value") not in (None, "") else None
-        wrong_figure = any(value != expected for value in values)
-        right = line.outcome == question["expect"] and not wrong_figure
-        if question["expect"] == "found":
-            right = right and bool(values)
-        if question["expect"] == "unrecognized_param":
-            right = right and line.param == question["bad_param"]
-        yield line, question["expect"], right, wrong_figure
+def _judge(question: dict[str, Any], got: Got) -> Judged:
+    """Right: the outcome that was expected, with that figure, unit and source and no other figure, or that bad name."""
+    expect = question["expect"]
+    wanted = _decimal(question.get("value")) if expect == "found" else None
+    wrong_figure = any(figure.amount != wanted for figure in got.figures)
+    right = got.outcome == expect and not wrong_figure
+    if expect == "found":
+        right = right and any(figure.agrees_with(question) for figure in got.figures)
+    if expect == "unrecognized_param" and "bad_param" in question:
+        right = right and got.param == question["bad_param"]
+    return Judged(got, expect, right, wrong_figure)
 
 
-def _facts(snippets: Iterable[Snippet]) -> list[MetricFact]:
-    return [snippet.payload for snippet in snippets if isinstance(snippet.payload, MetricFact)]
-
-
-def _line(question_id: str, outcome: MetricOutcome | None, snippets: tuple[Snippet, ...]) -> Line:
-    match outcome.outcome if outcome is not None else None:
-        case MetricFound():
-            facts = _facts(snippets)
-            if not facts:
-                return Line(question_id, "found")
-            lineage = next(each.lineage for each in snippets if isinstance(each.payload, MetricFact))
-            return Line(
-                question_id,
-                "found",
-                value=facts[0].value,
-                unit=facts[0].unit,
-                source_doc=lineage.doc_id,
-                locator=lineage.source_locator,
-            )
-        case MetricNotFound():
-            return Line(question_id, "not_found")
-        case UnrecognizedParam(param=param):
-            return Line(question_id, "unrecognized_param", param=param)
-        case _:
-            return Line(question_id, "none")
-
-
-def _totals(name: str, by: str, judged: Sequence[tuple[Line, str, bool, bool]]) -> dict[str, Any]:
-    by_outcome: dict[str, dict[str, int]] = {}
-    asked = Counter(expect for _, expect, _, _ in judged)
-    for expect, count in sorted(asked.items()):
-        right = sum(1 for _, wanted, good, _ in judged if wanted == expect and good)
-        by_outcome[expect] = {"n": count, "right": right}
+def _totals(judged: Sequence[Judged]) -> dict[str, Any]:
+    asked = Counter(each.expect for each in judged)
+    right = Counter(each.expect for each in judged if each.right)
     return {
-        "set": name,
-        "by": by,
         "n": len(judged),
-        "right": sum(good for _, _, good, _ in judged),
-        "wrong_figures": sum(wrong for *_, wrong in judged),
-        "by_outcome": by_outcome,
+        "right": right.total(),
+        "wrong_figures": sum(each.wrong_figure for each in judged),
+        "by_outcome": {expect: {"n": asked[expect], "right": right[expect]} for expect in sorted(asked)},
     }
 
 
 def _print(totals: dict[str, Any]) -> None:
-    click.echo(
+    say(
         f"{totals['set']} by {totals['by']}: {totals['right']} of {totals['n']} right, "
         f"{totals['wrong_figures']} wrong figures"
     )
     for outcome, counts in totals["by_outcome"].items():
-        click.echo(f"  {outcome:<20} {counts['right']} of {counts['n']}")
+        say(f"  {outcome:<20} {counts['right']} of {counts['n']}")

@@ -6,35 +6,45 @@ import itertools
 import json
 import statistics
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import click
 
+import groundwire
 from groundwire import (
+    CallOptions,
     Client,
     DocumentOutcome,
     DocumentUpload,
+    EndReason,
+    Filter,
     IndexSettings,
     Library,
     Retrieval,
     RetrievalTuning,
-    field,
 )
-from groundwire_server.cli.evaluate.dataset import RetrievalSet, read_retrieval_set
-from groundwire_server.cli.evaluate.fresh import LIBRARY, fresh_server, write_results
-from groundwire_server.cli.evaluate.scores import mean_with_interval, score_run
-from groundwire_server.cli.ingest import await_embeddings
+from groundwire_server.cli.embeddings import await_embeddings
+from groundwire_server.cli.evaluate.dataset import RetrievalSet, lines_of, read_retrieval_set
+from groundwire_server.cli.evaluate.fresh import LIBRARY, MOST_PASSAGES, fresh_server
+from groundwire_server.cli.evaluate.ranking import DEPTH, rank_documents
+from groundwire_server.cli.evaluate.results import check_results, write_results
+from groundwire_server.cli.evaluate.scores import MEASURES, check_evaluator, score_run, summarize
+from groundwire_server.cli.output import as_plain
 from groundwire_server.cli.progress import ProgressLine
 from groundwire_server.cli.session import Session
+from groundwire_server.cli.streams import note, say
 
 __all__ = ["RetrievalRun", "evaluate_retrieval"]
 
-_DOCUMENTS = 100
-_MAX_TOP_K = 200
 _LINES_AN_UPLOAD = 64
+_WHOLE = "whole"
+# With several passages a document: how many are asked for at first, and how much more when they were too few.
+_FIRST_PASSAGES = 4 * DEPTH
+_GROWTH = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,99 +53,167 @@ class RetrievalRun:
 
     folder: Path
     mode: str
-    fusion: str
-    reranker: str
-    chunker: str
-    filter_by: str | None
-    limit: int | None
+    fusion: str = ""
+    reranker: str = ""
+    chunker: str = _WHOLE
+    filter_by: str | None = None
+    limit: int | None = None
+
+
+@dataclass(slots=True)
+class _Answers:
+    """What came back. plan: of the first query. lessened: kinds of degradation and refusal, with how many queries."""
+
+    ranked: dict[str, dict[str, float]] = field(default_factory=dict)
+    seconds: list[float] = field(default_factory=list)
+    plan: list[dict[str, Any]] = field(default_factory=list)
+    lessened: Counter[str] = field(default_factory=Counter)
 
 
 def evaluate_retrieval(session: Session, run: RetrievalRun, run_file: Path | None, json_file: Path | None) -> None:
-    """Measure, print, and write the run and the totals where asked."""
+    """Measure, print, and write the run and the totals where asked.
+
+    Raises:
+        click.ClickException: the folder, an option or a result file is wrong.
+        GroundwireError: of client or server.
+    """
+    filters = _FilterBy.parse(run.filter_by)
     dataset = read_retrieval_set(run.folder, run.limit)
-    query_field, corpus_field = _filter_fields(run.filter_by)
+    wanted = {query_id: filters.of(query) for query_id, query in dataset.queries.items()}
+    check_evaluator()
+    check_results(run_file, json_file)
     with fresh_server(session, embedder="none" if run.mode == "lexical" else "onnx") as client:
         client.save_library(Library(LIBRARY, index=IndexSettings(chunker=run.chunker)))
-        _load(client, dataset.corpus)
-        if run.mode != "lexical":
-            await_embeddings(client, LIBRARY)
-        ranked: dict[str, dict[str, float]] = {}
-        seconds: list[float] = []
-        plan: list[str] = []
-        line = ProgressLine("asking", "queries", len(dataset.queries))
-        for number, (query_id, query) in enumerate(dataset.queries.items()):
-            line.update(number)
-            began = time.perf_counter()
-            options = _filter(query, query_field, corpus_field)
-            result = _ask(client, query["text"], run, options)
-            seconds.append(time.perf_counter() - began)
-            ranked[query_id] = result[0]
-            plan = plan or [f"{step.stage}: {step.backend} {step.detail}".strip() for step in result[1].header.plan]
-        line.finish(len(dataset.queries))
-    write_results(run_file, "".join(_run_lines(ranked)))
-    totals = _totals(dataset, ranked, seconds, plan)
+        _check_options(client, run)
+        loaded, refused = _load(client, dataset)
+        if run.mode != "lexical" and not await_embeddings(client, LIBRARY):
+            raise click.ClickException("not every document has its vector, so that the figures would be of nothing")
+        answers = _ask_all(client, run, dataset, wanted)
+    write_results(run_file, "".join(_run_lines(answers.ranked)))
+    totals = {
+        "set": run.folder.resolve().name,
+        **_scores(dataset, answers),
+        "p50_ms": round(statistics.median(answers.seconds) * 1000, 3),
+        "plan": answers.plan,
+        "options": {
+            "mode": run.mode,
+            "fusion": run.fusion,
+            "reranker": run.reranker,
+            "chunker": run.chunker,
+            "filter_by": run.filter_by or "",
+            "limit": run.limit,
+        },
+        "documents": loaded,
+        "refused_documents": refused,
+        "lessened_queries": dict(sorted(answers.lessened.items())),
+    }
     write_results(json_file, json.dumps(totals, ensure_ascii=False, indent=1) + "\n")
     _print(totals)
 
 
-def _filter_fields(filter_by: str | None) -> tuple[str, str]:
-    if filter_by is None:
-        return "", ""
-    query_field, equals, corpus_field = filter_by.partition("=")
-    if not (equals and query_field and corpus_field):
-        raise click.BadParameter(f"{filter_by!r} is not QUERY_FIELD=CORPUS_FIELD", param_hint="--filter-by")
-    return query_field, corpus_field
+@dataclass(frozen=True, slots=True)
+class _FilterBy:
+    """--filter-by: an attribute of the query that an attribute of the documents must equal."""
+
+    query_field: str = ""
+    corpus_field: str = ""
+
+    @classmethod
+    def parse(cls, text: str | None) -> _FilterBy:
+        if text is None:
+            return cls()
+        query_field, equals, corpus_field = text.partition("=")
+        if not (equals and query_field and corpus_field):
+            raise click.UsageError(f"--filter-by {text!r} is not QUERY_FIELD=CORPUS_FIELD.")
+        return cls(query_field, corpus_field)
+
+    def of(self, query: dict[str, Any]) -> Filter | None:
+        """The filter of one query; None when there is none at all."""
+        if not self.query_field:
+            return None
+        meta = query.get("meta")
+        value = {**query, **(meta if isinstance(meta, dict) else {})}.get(self.query_field)
+        if value is None:
+            raise click.ClickException(f"query {query['query_id']!r} has no {self.query_field!r} to filter by")
+        if isinstance(value, list | dict):
+            raise click.ClickException(f"query {query['query_id']!r}: {self.query_field!r} is no single value")
+        wanted: Filter = groundwire.field(self.corpus_field) == value
+        return wanted
 
 
-def _filter(query: dict[str, Any], query_field: str, corpus_field: str) -> dict[str, Any]:
-    if not query_field:
-        return {}
-    value = query.get("meta", {}).get(query_field, query.get(query_field))
-    if value is None:
-        raise click.ClickException(f"query {query['query_id']} has no {query_field!r}")
-    return {"filter": field(corpus_field) == value}
+def _check_options(client: Client, run: RetrievalRun) -> None:
+    """One question to the empty library: a stage that is not there is an error now and not after the loading."""
+    _retrieve(client, "?", run, None, top_k=1)
 
 
-def _load(client: Client, corpus: Path) -> None:
+def _load(client: Client, dataset: RetrievalSet) -> tuple[int, int]:
+    """Ingest the corpus. Returns how many documents are stored, and how many were refused."""
     line = ProgressLine("loading", "documents")
-    done = 0
-    with client.ingest_documents(_uploads(corpus), library=LIBRARY) as events:
+    refusals: list[str] = []
+    stored: set[str] = set()
+    with client.ingest_documents(_uploads(dataset.corpus), library=LIBRARY) as events:
         for event in events:
             if isinstance(event, DocumentOutcome):
                 if event.error is not None:
-                    raise click.ClickException(f"{event.doc_id}: {event.error.message}")
-                done += 1
-                line.update(done)
-    line.finish(done)
+                    refusals.append(f"{event.doc_id}: {event.error.message}")
+                else:
+                    stored.add(event.doc_id)
+                line.update(len(stored) + len(refusals))
+    line.finish(len(stored) + len(refusals))
+    if not stored:
+        raise click.ClickException(f"{dataset.corpus}: no document could be read; {(refusals or ['it is empty'])[0]}")
+    if refusals:
+        note(f"{len(refusals)} documents were refused and cannot be found, e.g. {refusals[0]}")
+    judged = {doc_id for grades in dataset.qrels.values() for doc_id, grade in grades.items() if grade > 0}
+    if absent := sorted(judged - stored):
+        note(f"{len(absent)} relevant documents are not in the corpus and cannot be found, e.g. {absent[0]}")
+    return len(stored), len(refusals)
 
 
 def _uploads(corpus: Path) -> Iterator[DocumentUpload]:
     """Some lines of the corpus at a time; the server reads each line as a document."""
-    import gzip
-
-    with gzip.open(corpus, "rb") if corpus.suffix == ".gz" else corpus.open("rb") as lines:
-        for number in itertools.count():
-            some = b"".join(itertools.islice(lines, _LINES_AN_UPLOAD))
-            if not some:
-                return
+    lines = lines_of(corpus)
+    for number in itertools.count():
+        some = b"".join(itertools.islice(lines, _LINES_AN_UPLOAD))
+        if not some:
+            return
+        if some.strip():
             yield DocumentUpload(f"corpus-{number}.jsonl", some)
 
 
-def _ask(client: Client, text: str, run: RetrievalRun, options: dict[str, Any]) -> tuple[dict[str, float], Retrieval]:
-    """Up to 100 distinct documents, each with the score of its best chunk; more passages are asked for as needed."""
+def _ask_all(client: Client, run: RetrievalRun, dataset: RetrievalSet, wanted: dict[str, Filter | None]) -> _Answers:
+    answers = _Answers()
+    line = ProgressLine("asking", "queries", len(dataset.queries))
+    for number, (query_id, query) in enumerate(dataset.queries.items()):
+        line.update(number)
+        began = time.perf_counter()
+        result = _ask(client, query["text"], run, wanted[query_id])
+        answers.seconds.append(time.perf_counter() - began)
+        answers.ranked[query_id] = rank_documents(result.snippets)
+        answers.plan = answers.plan or [as_plain(step) for step in result.header.plan]
+        answers.lessened.update({degradation.kind.name for degradation in result.summary.degradations})
+        answers.lessened.update({"REFUSED"} if result.summary.end_reason is EndReason.REFUSED else ())
+    line.finish(len(dataset.queries))
+    return answers
+
+
+def _ask(client: Client, text: str, run: RetrievalRun, wanted: Filter | None) -> Retrieval:
+    """Passages of 100 distinct documents, or all that there are; more passages are asked for as long as it takes."""
+    top_k = DEPTH if run.chunker == _WHOLE else _FIRST_PASSAGES
+    while True:
+        result = _retrieve(client, text, run, wanted, top_k)
+        enough = len(rank_documents(result.snippets)) == DEPTH
+        if enough or len(result.snippets) < top_k or top_k == MOST_PASSAGES:
+            return result
+        top_k = min(top_k * _GROWTH, MOST_PASSAGES)
+
+
+def _retrieve(client: Client, text: str, run: RetrievalRun, wanted: Filter | None, top_k: int) -> Retrieval:
+    options: CallOptions = {"libraries": [LIBRARY]}
+    if wanted is not None:
+        options["filter"] = wanted
     tuning = RetrievalTuning(fusion=run.fusion, reranker=run.reranker)
-    top_k = _DOCUMENTS if run.chunker == "whole" else _MAX_TOP_K
-    result = client.retrieve(
-        text, top_k=top_k, mode=run.mode.upper(), tuning=tuning, libraries=[LIBRARY], **options
-    ).collect()
-    documents: dict[str, float] = {}
-    for snippet in result.snippets:
-        scores = snippet.scores
-        if scores is not None and len(documents) < _DOCUMENTS:
-            ordering = (scores.rerank, scores.fused, scores.vector, scores.bm25)
-            best = next((score for score in ordering if score is not None), -float(snippet.rank))
-            documents.setdefault(snippet.lineage.doc_id, best)
-    return documents, result
+    return client.retrieve(text, top_k=top_k, mode=run.mode.upper(), tuning=tuning, **options).collect()
 
 
 def _run_lines(ranked: dict[str, dict[str, float]]) -> Iterable[str]:
@@ -144,23 +222,24 @@ def _run_lines(ranked: dict[str, dict[str, float]]) -> Iterable[str]:
             yield f"{query_id}\t{doc_id}\t{score!r}\n"
 
 
-def _totals(
-    dataset: RetrievalSet, ranked: dict[str, dict[str, float]], seconds: list[float], plan: list[str]
-) -> dict[str, Any]:
-    scores = score_run(dataset.qrels, ranked)
-    totals: dict[str, Any] = {"set": dataset.folder.name, "queries": len(dataset.queries)}
-    for name, by_query in scores.items():
-        totals[name] = asdict(mean_with_interval(by_query.values()))
-        if dataset.hard:
-            totals[f"hard_{name}"] = asdict(mean_with_interval(by_query[query] for query in sorted(dataset.hard)))
-    totals["p50_ms"] = statistics.median(seconds) * 1000 if seconds else 0.0
-    totals["plan"] = plan
+def _scores(dataset: RetrievalSet, answers: _Answers) -> dict[str, Any]:
+    scores = score_run(dataset.qrels, answers.ranked)
+    totals = summarize(scores, dataset.queries)
+    if dataset.hard:
+        totals["hard"] = summarize(scores, dataset.hard)
     return totals
 
 
 def _print(totals: dict[str, Any]) -> None:
-    click.echo(f"{totals['set']}: {totals['queries']} queries, p50 {totals['p50_ms']:.1f} ms")
-    for name, value in totals.items():
-        if isinstance(value, dict):
-            click.echo(f"  {name:<20} {value['mean']:.4f}  [{value['low']:.4f}, {value['high']:.4f}]")
-    click.echo("  plan: " + "; ".join(totals["plan"]))
+    size = f"{totals['queries']} queries on {totals['documents']} documents"
+    say(f"{totals['set']}: {size}, p50 {totals['p50_ms']:.1f} ms")
+    for title, part in (("", totals), ("hard quarter, ", totals.get("hard"))):
+        if part is None:
+            continue
+        for name in MEASURES.values():
+            low, high = part[f"{name}_interval"]
+            say(f"  {f'{title}{name}':<28} {part[name]:.4f}  [{low:.4f}, {high:.4f}]")
+    steps = [f"{step['stage']} {step['backend']} {step.get('detail', '')}".strip() for step in totals["plan"]]
+    say(f"  plan: {'; '.join(steps)}")
+    for kind, count in totals["lessened_queries"].items():
+        say(f"  {kind}: {count} queries")

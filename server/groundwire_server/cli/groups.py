@@ -1,0 +1,25 @@
+"""Groups of commands that name what there is."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+import click
+
+__all__ = ["CommandGroup"]
+
+
+class CommandGroup(click.Group):
+    """A group that answers an unknown name with those it has."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the first word names. Raises UsageError with the valid names."""
+        name = args[0]
+        if self.get_command(ctx, name) is None and not name.startswith("-"):
+            known = self.list_commands(ctx)
+            near = get_close_matches(name, known, n=1)
+            hint = f" Did you mean {near[0]}?" if near else f" There are: {', '.join(known)}."
+            ctx.fail(f"There is no command {name!r}.{hint}")
+        return super().resolve_command(ctx, args)
