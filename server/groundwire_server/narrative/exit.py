@@ -83,7 +83,7 @@ def _snippet(found: Found, chunk: StoredChunk, highlighter: Highlighter) -> Snip
         valid_as_of=chunk.valid_as_of,
         ingested_at=chunk.ingested_at,
         text_sha256=chunk.text_sha256,
-        attributes=tuple(sorted(chunk.attributes, key=lambda attribute: attribute.name)),
+        attributes=chunk.attributes,
     )
     scores = Scores(
         fused=hit.fused,
