@@ -246,6 +246,16 @@ def test_inside_han_the_longest_name_wins() -> None:
     assert gate.find(text) == Span(0, 4)
     assert gate.find(text, known=[Span(0, 6)]) is None
     assert gate.find(text, known=[Span(0, 2)]) == Span(0, 4)
+    further = f"昨年の{text}"
+    assert gate.find(further, known=[Span(3, 9)]) is None
+    assert gate.find(further, known=[Span(3, 7)]) == Span(3, 7)  # one name for both: the gate holds
+    assert gate.find(further, known=[Span(0, 6)]) == Span(3, 7)
+    assert gate.find(f"{further}と東京電力", known=[Span(3, 9)]) == Span(13, 17)
+
+
+def test_in_spaced_scripts_a_longer_known_name_hides_no_outside_name() -> None:
+    text = "Beta Corp Holdings rose"
+    assert SecurityGate(["Beta Corp"]).find(text, known=[Span(0, 18)]) == Span(0, 9)
 
 
 def test_a_gate_without_names_lets_all_through() -> None:

@@ -320,6 +320,23 @@ def test_relative_fiscal_years() -> None:
     assert days(parse("last fiscal year", "04-01", today=date(2025, 3, 31))) == ("2023-04-01", "2024-03-31")
 
 
+@pytest.mark.parametrize(
+    ("raw", "language", "expected"),
+    [
+        ("前年度", "ja", ("2024-04-01", "2025-03-31")),
+        ("前年度", "zh", ("2023-04-01", "2024-03-31")),
+        ("昨年度第3四半期", "ja", ("2024-10-01", "2024-12-31")),
+        ("昨年度上半期", "ja", ("2024-04-01", "2024-09-30")),
+        ("前年第3四半期", "ja", ("2024-07-01", "2024-09-30")),
+        ("去年第三季度", "zh", ("2024-07-01", "2024-09-30")),
+        ("今年上半年", "zh", ("2025-01-01", "2025-06-30")),
+        ("Q3 last year", "en", ("2024-07-01", "2024-09-30")),
+    ],
+)
+def test_parts_of_relative_years(raw: str, language: str, expected: tuple[str, str]) -> None:
+    assert days(parse(raw, "04-01", language=language)) == expected
+
+
 def test_the_year_before_is_another_one_in_japanese_and_in_chinese() -> None:
     assert parse("前年", language="ja").canonical == "2024"
     assert parse("前年", language="zh").canonical == "2023"

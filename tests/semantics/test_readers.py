@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from groundwire_server.errors import DocumentRefused, ErrorReason
 from groundwire_server.evidence import Label, Span
-from groundwire_server.readers import Document, RefusedPart, can_read, line_starts, read_document
+from groundwire_server.readers import Axis, Document, PlaceMap, RefusedPart, can_read, line_starts, read_document
 from tests.semantics.hostile import CHINESE, ENGLISH, JAPANESE, TEXTS, hostile_texts, quick
 
 INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\ufe0f\U000e0100"  # whether these alone are a text is left open
@@ -161,6 +161,25 @@ def test_a_span_is_located_by_the_lines_it_covers(text: str, data: st.DataObject
     start = data.draw(st.integers(0, len(text) - 1))
     end = data.draw(st.integers(start + 1, len(text)))
     assert dict(document.places.locate(Span(start, end)))["line"] == line_by_hand(text, Span(start, end))
+
+
+@quick
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=4), st.data())
+def test_a_span_on_pages_is_located_by_page_and_paragraph(shape: list[int], data: st.DataObject) -> None:
+    """`report.pdf#page=3,para=2-4`: paragraphs count within their page, and pages alone where there are several."""
+    places = [(page, paragraph) for page, many in enumerate(shape, 1) for paragraph in range(1, many + 1)]
+    page_starts = [10 * places.index((page, 1)) for page in range(1, len(shape) + 1)]
+    paragraph_starts = [10 * n for n in range(len(places))]
+    numbers = [str(paragraph) for _, paragraph in places]
+    found = PlaceMap((Axis("page", page_starts), Axis("para", paragraph_starts, numbers)))
+    start = data.draw(st.integers(0, 10 * len(places) - 1))
+    end = data.draw(st.integers(start + 1, 10 * len(places)))
+    (page, first), (last_page, last) = places[start // 10], places[(end - 1) // 10]
+    if page != last_page:
+        expected = [("page", f"{page}-{last_page}")]
+    else:
+        expected = [("page", str(page)), ("para", str(first) if first == last else f"{first}-{last}")]
+    assert list(found.locate(Span(start, end))) == expected
 
 
 def test_headings_are_told() -> None:
