@@ -294,9 +294,9 @@ def test_a_relation_holds_by_its_sources(tmp_path: Path) -> None:
 
 def test_a_chain_is_as_good_as_its_worst_link(tmp_path: Path) -> None:
     library = library_of(tmp_path, edges=[edge("A", "B"), edge("B", "C", source_doc="more.jsonl")])
-    links = {one.payload.source.label: one for one in around(library, "B") if isinstance(one.payload, GraphEdge)}
-    edges = [replace(links[name].payload, sources=(links[name].lineage,)) for name in "AB"]  # type: ignore[type-var]
-    path = GraphPath(tuple(edges), ("entity:A", "entity:B", "entity:C"))  # type: ignore[arg-type]
+    found = [(one.payload, one.lineage) for one in around(library, "B")]
+    edges = [replace(edge, sources=(source,)) for edge, source in found if isinstance(edge, GraphEdge)]
+    path = GraphPath(tuple(edges), ("entity:A", "entity:B", "entity:C"))
     lineage = Lineage("default")
     assert verify(library, lineage, path) == CitationCheck(EXACT, members=(EXACT, EXACT))
     broken = replace(path, node_ids=("entity:A", "entity:C", "entity:B"))

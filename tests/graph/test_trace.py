@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 
-import networkx as nx
+import networkx as nx  # type: ignore[import-untyped]
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -89,14 +89,8 @@ EDGES = [
 
 @pytest.fixture(scope="module")
 def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
-    return make_library(
-        tmp_path_factory.mktemp("graph"), edges=EDGES, glossary=GLOSSARY, config=_reporting()
-    ).snapshot()
-
-
-def _reporting() -> object:
-
-    return LibraryConfig(ambiguous="report")
+    folder = tmp_path_factory.mktemp("graph")
+    return make_library(folder, edges=EDGES, glossary=GLOSSARY, config=LibraryConfig(ambiguous="report")).snapshot()
 
 
 def run(
