@@ -21,6 +21,7 @@ from groundwire_server.evidence import (
     Label,
     Lineage,
     MetricFact,
+    MetricKey,
     MetricQuery,
     ReviewStatus,
     Snippet,
@@ -96,6 +97,29 @@ def test_places_that_never_were_are_not_found(tmp_path: Path) -> None:
     ]
     for place in never:
         assert verify(library, place) == CitationCheck(NOT_FOUND)
+
+
+def test_a_citation_of_which_a_part_was_changed_was_never_given_out(tmp_path: Path) -> None:
+    text = "Revenue rose.\nRevenue rose.\nCosts fell."
+    spans = (Span(0, 13), Span(14, 27), Span(28, len(text)))
+    library = library_of(tmp_path, Doc("notes.md", text, spans=spans))
+    lineage = cited(library, "costs").lineage
+    part = replace(lineage, span=Span(34, 38), text_sha256=b"")
+    assert verify(library, part, "fell").verdict is EXACT
+    changed = [
+        replace(lineage, chunk_id="notes.md@1#c1"),
+        replace(lineage, chunk_id="notes.md@1#c9"),
+        replace(lineage, chunk_id="other.md@1#c2"),
+        replace(lineage, source_locator="notes.md#line=1"),
+        replace(lineage, chunk_id="", source_locator="notes.md#line=1"),
+        replace(lineage, span=None, source_locator="notes.md#line=1"),
+        replace(lineage, text_sha256=text_sha256("Costs rose.")),
+        replace(lineage, span=Span(14, 27)),
+    ]
+    for place in changed:
+        assert verify(library, place) == CitationCheck(NOT_FOUND)
+        for quote in ("Costs fell.", "Revenue rose."):
+            assert verify(library, place, quote) == CitationCheck(NOT_FOUND)
 
 
 def test_an_older_revision_is_superseded_and_the_text_is_found_again(tmp_path: Path) -> None:
@@ -203,7 +227,14 @@ def test_a_figure_holds_with_its_value_and_unit(tmp_path: Path) -> None:
     library = library_of(tmp_path, facts=[fact("10.50")], glossary=GLOSSARY)
     (snippet,) = figures(library)
     assert check(library, snippet) == CitationCheck(EXACT)
-    assert check(library, snippet, statement="", key=None) == CitationCheck(EXACT)  # not read
+    assert check(library, snippet, statement="", key=MetricKey("", "", "", "")) == CitationCheck(EXACT)  # not given
+    for key in (
+        ("PROFIT", "ACME", "2023", "TOTAL"),
+        ("", "GLOBEX", "", ""),
+        ("", "", "2024", ""),
+        ("", "", "", "ONLINE"),
+    ):
+        assert check(library, snippet, key=MetricKey(*key)) == CitationCheck(NOT_FOUND)
     assert check(library, snippet, value="10.5") == CitationCheck(NOT_FOUND)
     assert check(library, snippet, unit="EUR") == CitationCheck(NOT_FOUND)
     assert check(library, snippet, fact_id="0" * 32) == CitationCheck(NOT_FOUND)
@@ -230,6 +261,18 @@ def test_a_restated_figure_is_superseded_by_the_latest(tmp_path: Path) -> None:
     file_fact(library, fact("9", filed_at=filed(2023), locator="report.xlsx#cell=B7"))
     assert check(library, second) == CitationCheck(EXACT)
     assert check(library, second, version=FactVersion(1, 1, filed(2023))) == CitationCheck(NOT_FOUND)
+
+
+def test_a_figure_that_says_no_filing_is_known_by_a_number_that_it_has_had(tmp_path: Path) -> None:
+    library = library_of(tmp_path, facts=[fact("10")], glossary=GLOSSARY)
+    file_fact(library, fact("11"))
+    first, second = figures(library)
+    file_fact(library, fact("9", filed_at=filed(2023), locator="report.xlsx#cell=B7"))
+    assert [one.payload.version.version for one in figures(library)] == [1, 2, 3]  # type: ignore[union-attr]
+    assert check(library, first).verdict is SUPERSEDED
+    assert check(library, second) == CitationCheck(EXACT)
+    for never in (1, 4):
+        assert check(library, second, version=FactVersion(never, 4)) == CitationCheck(NOT_FOUND)
 
 
 def test_a_withdrawn_or_hidden_figure(tmp_path: Path) -> None:
@@ -277,8 +320,10 @@ def test_a_relation_holds_by_its_sources(tmp_path: Path) -> None:
         replace(claim, relation="owns"),
         replace(claim, source=claim.target, target=claim.source),
         replace(claim, edge_id="0" * 32),
+        replace(claim, valid_from="2020-01-01"),
+        replace(claim, valid_to="2020-01-01"),
     ]
-    assert [verify(library, snippet.lineage, each).verdict for each in wrong] == [NOT_FOUND] * 3
+    assert [verify(library, snippet.lineage, each).verdict for each in wrong] == [NOT_FOUND] * 5
     elsewhere = replace(snippet.lineage, source_locator="9")
     assert verify(library, elsewhere, claim) == CitationCheck(NOT_FOUND)
     with library.writing() as writer:

@@ -14,14 +14,14 @@ __all__ = ["verify_figure"]
 def verify_figure(lineage: Lineage, claim: MetricFact, reader: StoreReader, principal: Principal) -> CitationCheck:
     """EXACT when a query gives it now, SUPERSEDED when its source has given another since or was withdrawn.
 
-    A version is known by when it was filed, where that was said, else by its number: an older filing that comes in late
-    moves the numbers.
+    A version is known by when it was filed, where that was said, else by a number that it has had: an older filing that
+    comes in late moves the numbers up.
     """
     living = _shown(reader.fact(principal.clearance, claim.fact_id), principal)
     gone = _shown(reader.retired_facts(principal.clearance, claim.fact_id), principal)
-    if living and _is_claimed(living[-1], len(living), claim, lineage):
+    if living and _is_claimed(living[-1], _numbers(living, len(living) - 1), claim, lineage):
         return CitationCheck(CitationVerdict.EXACT)
-    older = any(_is_claimed(fact, number, claim, lineage) for number, fact in enumerate(living[:-1], start=1))
+    older = any(_is_claimed(fact, _numbers(living, at), claim, lineage) for at, fact in enumerate(living[:-1]))
     if not older and not any(_is_claimed(fact, None, claim, lineage) for fact in gone):
         return NOT_FOUND
     if not living:
@@ -48,17 +48,27 @@ def _shown(facts: Sequence[StoredFact], principal: Principal) -> list[StoredFact
     ]
 
 
-def _is_claimed(fact: StoredFact, number: int | None, claim: MetricFact, lineage: Lineage) -> bool:
-    """Whether a filed value is the claimed one, from the cited place. `number` None: it has none any more."""
+def _numbers(living: Sequence[StoredFact], at: int) -> range:
+    """The numbers that a version has had, from the day it came in until now."""
+    known = sum(before.recorded_at <= living[at].recorded_at for before in living[:at])
+    return range(known + 1, at + 2)
+
+
+def _is_claimed(fact: StoredFact, numbers: range | None, claim: MetricFact, lineage: Lineage) -> bool:
+    """Whether a filed value is the claimed one, from the cited place. `numbers` None: it has none any more."""
     record, version = fact.record, claim.version
     if (record.value, record.unit) != (claim.value, claim.unit):
+        return False
+    stated = (record.metric, record.entity, record.period, record.channel)
+    claimed = (claim.key.metric, claim.key.entity, claim.key.period, claim.key.channel)
+    if any(given and given != held for given, held in zip(claimed, stated, strict=True)):
         return False
     if (lineage.doc_id and lineage.doc_id != record.source_doc) or (
         lineage.source_locator and lineage.source_locator != record.locator
     ):
         return False
-    if version is None or number is None:
+    if version is None or numbers is None:
         return True
     if version.filed_at is not None:
         return version.filed_at == record.filed_at
-    return version.version == number
+    return version.version in numbers

@@ -19,7 +19,11 @@ __all__ = ["verify_passage"]
 
 
 def verify_passage(lineage: Lineage, quote: str | None, snapshot: Snapshot, principal: Principal) -> CitationCheck:
-    """Whether the quotation, or without one the text of the hash, stands at the cited place of the cited revision."""
+    """Whether the quotation, or without one the text of the hash, stands at the cited place of the cited revision.
+
+    All that the lineage says of the place has to agree: span, chunk, locator and hash, as far as they are given. A
+    citation of which a part was changed was never given out.
+    """
     clearance = principal.clearance
     if snapshot.reader.revision(lineage.doc_id, lineage.revision, clearance=clearance) is None:
         return NOT_FOUND
@@ -28,33 +32,44 @@ def verify_passage(lineage: Lineage, quote: str | None, snapshot: Snapshot, prin
         return NOT_FOUND
     for place in _places(lineage, snapshot, principal, source):
         cited = slice_text(source, place)
-        if quote is not None and quote in cited:
-            start = place.start + cited.index(quote)
-            return _judge(lineage, quote, start, snapshot, principal)
-        if quote is None and text_sha256(cited) == lineage.text_sha256:
+        if lineage.text_sha256 and text_sha256(cited) != lineage.text_sha256:
+            continue
+        if quote is None:
             return _judge(lineage, cited, place.start, snapshot, principal)
+        if quote in cited:
+            return _judge(lineage, quote, place.start + cited.index(quote), snapshot, principal)
     return NOT_FOUND
 
 
 def _places(lineage: Lineage, snapshot: Snapshot, principal: Principal, source: str) -> Iterator[Span]:
-    """The cited places: the span, else the chunk, else every chunk with that locator."""
-    if lineage.span is not None:
-        if lineage.span.end <= len(source):
-            yield lineage.span
+    """The cited places: the span, where it lies within a chunk that is cited too; else every such chunk."""
+    span = lineage.span
+    if span is not None and span.end > len(source):
         return
-    if lineage.chunk_id:
-        try:
-            cited = ChunkId.parse(lineage.chunk_id)
-        except ValueError:
-            return
-        if (cited.doc_id, cited.revision) != (lineage.doc_id, lineage.revision):
-            return
-    for chunk in _chunks(snapshot, lineage.doc_id, lineage.revision, principal):
-        if lineage.chunk_id:
-            if chunk.seq == cited.seq:
-                yield chunk.span
-        elif chunk.locator == lineage.source_locator:
+    locator = lineage.source_locator
+    if span is not None and not lineage.chunk_id and locator in ("", str(Locator(lineage.doc_id))):
+        yield span
+        return
+    for chunk in _cited_chunks(lineage, snapshot, principal):
+        if locator not in ("", chunk.locator):
+            continue
+        if span is None:
             yield chunk.span
+        elif chunk.span.start <= span.start and span.end <= chunk.span.end:
+            yield span
+
+
+def _cited_chunks(lineage: Lineage, snapshot: Snapshot, principal: Principal) -> list[StoredChunk]:
+    """The chunk that is named, none where the name is of another place; all of the revision where none is named."""
+    if not lineage.chunk_id:
+        return _chunks(snapshot, lineage.doc_id, lineage.revision, principal)
+    try:
+        cited = ChunkId.parse(lineage.chunk_id)
+    except ValueError:
+        return []
+    if (cited.doc_id, cited.revision) != (lineage.doc_id, lineage.revision):
+        return []
+    return _chunks(snapshot, lineage.doc_id, lineage.revision, principal, cited.seq)
 
 
 def _judge(lineage: Lineage, text: str, start: int, snapshot: Snapshot, principal: Principal) -> CitationCheck:
@@ -96,11 +111,13 @@ def _find(text: str, start: int, active: StoredRevision, snapshot: Snapshot, pri
     )
 
 
-def _chunks(snapshot: Snapshot, doc_id: str, revision: int, principal: Principal) -> list[StoredChunk]:
-    """The readable chunks of a revision, in order."""
+def _chunks(
+    snapshot: Snapshot, doc_id: str, revision: int, principal: Principal, seq: int | None = None
+) -> list[StoredChunk]:
+    """The readable chunks of a revision, in order; or the one with that number, if there is one."""
     columns = snapshot.columns
     places = [place for place in np.flatnonzero(columns.revision == revision) if columns.doc_ids[place] == doc_id]
     if not places:
         return []
-    rows = np.flatnonzero(columns.revision_of == places[0])
-    return drop_unreadable(snapshot.chunks(rows.tolist()), principal)
+    rows = np.flatnonzero(columns.revision_of == places[0]).tolist()
+    return drop_unreadable(snapshot.chunks(rows if seq is None else rows[seq : seq + 1]), principal)

@@ -54,6 +54,8 @@ def _stated(edges: Sequence[StoredEdge], claim: GraphEdge, principal: Principal)
         for edge in edges
         if principal.may_read(edge.record.label)
         and edge.record.relation == claim.relation
+        and claim.valid_from in ("", edge.record.valid_from)
+        and claim.valid_to in ("", edge.record.valid_to)
         and format_node_id(edge.record.source_kind, edge.record.source) == claim.source.node_id
         and format_node_id(edge.record.target_kind, edge.record.target) == claim.target.node_id
     ]

@@ -16,6 +16,7 @@ from groundwire_server.evidence import (
     ReviewStatus,
     Span,
 )
+from groundwire_server.rpc.decode_value import decode_time
 from groundwire_server.rpc.encode_snippet import MAX_MEMBERS
 from groundwire_server.rpc.findings import Findings
 
@@ -34,7 +35,7 @@ def _claim(message: tools_pb2.VerifyCitationRequest, findings: Findings) -> Clai
         case "quote":
             return message.quote
         case "fact":
-            return _fact(message.fact)
+            return _fact(message.fact, findings)
         case "edge":
             return _edge(message.edge, "edge", findings)
         case "path":
@@ -73,8 +74,11 @@ def _lineage(message: evidence_pb2.Lineage, path: str, findings: Findings) -> Li
     )
 
 
-def _fact(message: evidence_pb2.MetricFact) -> MetricFact:
+def _fact(message: evidence_pb2.MetricFact, findings: Findings) -> MetricFact:
     version = message.version
+    filed_at = (
+        decode_time(version.filed_at, "fact.version.filed_at", findings) if version.HasField("filed_at") else None
+    )
     return MetricFact(
         key=MetricKey(message.metric, message.entity, message.period, message.channel),
         value=message.value,
@@ -82,7 +86,7 @@ def _fact(message: evidence_pb2.MetricFact) -> MetricFact:
         statement="",
         fact_id=message.fact_id,
         review_status=ReviewStatus.AUTO_APPROVED,
-        version=FactVersion(version.version, version.latest_version) if message.HasField("version") else None,
+        version=FactVersion(version.version, version.latest_version, filed_at) if message.HasField("version") else None,
     )
 
 

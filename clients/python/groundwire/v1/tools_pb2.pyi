@@ -178,7 +178,9 @@ class VerifyCitationRequest(google.protobuf.message.Message):
     EDGE_FIELD_NUMBER: builtins.int
     PATH_FIELD_NUMBER: builtins.int
     quote: builtins.str
-    """A passage or a part of one: holds when it stands, code point for code point, within the cited place."""
+    """A passage or a part of one: holds when it stands, code point for code point, within the cited place. Span, chunk,
+    locator and hash have to agree, as far as they are given.
+    """
     @property
     def lineage(self) -> groundwire.v1.evidence_pb2.Lineage:
         """Lineage as it was given out. library_id is always needed; for a passage also doc_id, revision, and span or
@@ -187,11 +189,11 @@ class VerifyCitationRequest(google.protobuf.message.Message):
 
     @property
     def fact(self) -> groundwire.v1.evidence_pb2.MetricFact:
-        """A figure: holds when fact_id, version, value and unit do; key and statement are not read."""
+        """A figure: holds when fact_id, version, value and unit do, and the parts of its key that are given."""
 
     @property
     def edge(self) -> groundwire.v1.evidence_pb2.GraphEdge:
-        """A relation: holds when edge_id, relation and both ends do."""
+        """A relation: holds when edge_id, relation and both ends do, and its days where they are given."""
 
     @property
     def path(self) -> groundwire.v1.evidence_pb2.GraphPath:
