@@ -409,7 +409,7 @@ def _from_file(config: Path | str | None, environ: Mapping[str, str], faults: li
     except UnicodeDecodeError:
         faults.append(Violation("--config", ErrorReason.VALUE_MALFORMED, f"{path} is no UTF-8 text"))
         return {}
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         place = re.search(r"line \d+, column \d+", str(error))
         at = place.group() if place else "at its end"
         faults.append(Violation("--config", ErrorReason.VALUE_MALFORMED, f"{path} is no TOML ({at})"))

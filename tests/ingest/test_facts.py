@@ -364,7 +364,8 @@ def test_csv_in_another_charset() -> None:
 
 
 def test_csv_cells_hold_line_breaks_and_rows_may_be_short_or_long() -> None:
-    text = HEADING + 'REVENUE,ACME,2024,7,"a\nb.pdf",p\nREVENUE,ACME,2023,7\nREVENUE,ACME,2022,7,a,p,more\n'
+    heading = HEADING.replace("\n", ",note\n")
+    text = heading + 'REVENUE,ACME,2024,7,a.pdf,p,"two\nlines"\nREVENUE,ACME,2023,7\nREVENUE,ACME,2022,7,a,p,,more\n'
     loaded = _csv(text)
     assert [(number, type(record)) for number, record in loaded] == [(2, FactRecord), (3, FactRecord), (4, RowRefused)]
     short = loaded[1][1]

@@ -99,6 +99,7 @@ from groundwire_server.evidence.value import (
     Span,
     Value,
     family_of,
+    plain_length,
     slice_text,
 )
 
@@ -176,6 +177,7 @@ __all__ = [
     "matches",
     "parse_label",
     "parse_node_id",
+    "plain_length",
     "slice_text",
     "text_sha256",
 ]

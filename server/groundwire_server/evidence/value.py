@@ -17,6 +17,7 @@ __all__ = [
     "Span",
     "Value",
     "family_of",
+    "plain_length",
     "slice_text",
 ]
 
@@ -93,6 +94,17 @@ def family_of(value: Value) -> Family:
     if isinstance(value, Period):
         return Family.PERIOD
     return Family.TEXTS
+
+
+def plain_length(number: Decimal) -> int:
+    """Characters that a finite number takes without an exponent; it is not written out.
+
+    >>> plain_length(Decimal("1e999999")), plain_length(Decimal("-0.25")), plain_length(Decimal("123.45"))
+    (1000000, 5, 6)
+    """
+    sign, digits, places = number.as_tuple()
+    exponent = int(places)
+    return sign + (len(digits) + exponent if exponent >= 0 else 1 + max(len(digits), 1 - exponent))
 
 
 @dataclass(frozen=True, slots=True)

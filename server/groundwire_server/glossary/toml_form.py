@@ -29,7 +29,7 @@ def read_toml(text: str) -> tuple[list[Term], list[str]]:
     """Terms and the place of each ("metric[0], line 3"). Raises InvalidRequest with every fault at once."""
     try:
         document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidRequest.one("glossary", ErrorReason.VALUE_MALFORMED, f"no TOML {_where(str(error))}") from None
     violations: list[Violation] = []
     terms: list[Term] = []

@@ -57,7 +57,7 @@ class FactMapping:
         """
         try:
             document = tomllib.loads(text.replace("\r\n", "\n"))
-        except (tomllib.TOMLDecodeError, RecursionError):
+        except (ValueError, RecursionError):  # a number of thousands of digits is a bare ValueError
             raise InvalidRequest.one(_FIELD, ErrorReason.VALUE_MALFORMED, "is no TOML") from None
         violations: list[Violation] = []
         tables = {

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 
 from groundwire_server.errors import ErrorReason, RowRefused
-from groundwire_server.evidence import Attribute, ReviewStatus, Value
+from groundwire_server.evidence import Attribute, ReviewStatus, Value, plain_length
 
 __all__ = [
+    "check_attributes",
     "check_code",
+    "check_decimals",
+    "check_text",
     "read_attribute",
     "read_decimal",
     "read_decimals",
@@ -21,6 +25,8 @@ __all__ = [
 ]
 
 _DECIMAL = re.compile(r"([+-]?)0*([0-9]+)(\.[0-9]+)?(?:[eE]([+-]?[0-9]{1,3}))?")
+# What becomes a digit only in NFKC is none: 10² is not 102, and 1234¹ carries the mark of a footnote.
+_NO_DIGIT = frozenset({"<super>", "<sub>", "<circle>", "<compat>", "<fraction>", "<square>"})
 _MISSING = frozenset(
     {"", "-", "–", "—", "nil", "n.a.", "n/a", "na", "なし", "無し", "无", "無", "#n/a", "null", "none"}
 )
@@ -28,6 +34,10 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _NO_NAME = re.compile(r"[^a-z0-9]+")
 _LONGEST_CODE = 512
 _LONGEST_DECIMAL = 1000
+_LONGEST_NUMBER = 1024
+_MOST_DECIMALS = 1000
+_MOST_ATTRIBUTES = 256
+_MOST_ATTRIBUTE_BYTES = 64 << 10
 
 
 def refuse(reason: ErrorReason, column: str, value: str, why: str) -> RowRefused:
@@ -49,7 +59,7 @@ def read_decimal(raw: str) -> str:
         why = "There is no value, and missing is not zero."
         raise refuse(ErrorReason.FACT_VALUE_MISSING, "value", raw, why)
     match = _DECIMAL.fullmatch(text)
-    if match is None or len(text) > _LONGEST_DECIMAL:
+    if match is None or len(text) > _LONGEST_DECIMAL or not (raw.isascii() or _is_plain(raw)):
         why = "The value is no decimal number like -312.50, without separators."
         raise refuse(ErrorReason.FACT_VALUE_MALFORMED, "value", raw, why)
     sign, whole, fraction, exponent = match.groups()
@@ -57,6 +67,11 @@ def read_decimal(raw: str) -> str:
     if exponent is not None:
         plain = format(Decimal(f"{plain}E{exponent}"), "f")
     return f"-{plain}" if sign == "-" and plain.strip("0.") else plain
+
+
+def _is_plain(raw: str) -> bool:
+    """Whether its digits are digits as they stand, of whatever width."""
+    return _NO_DIGIT.isdisjoint(unicodedata.decomposition(char).partition(" ")[0] for char in raw.strip())
 
 
 def read_decimals(raw: object) -> int | None:
@@ -68,7 +83,7 @@ def read_decimals(raw: object) -> int | None:
     text = str(raw).strip() if raw is not None else ""
     if text.upper() in ("", "INF"):
         return None
-    if isinstance(raw, bool) or not re.fullmatch(r"[+-]?[0-9]{1,4}", text) or abs(int(text)) > 1000:
+    if isinstance(raw, bool) or not re.fullmatch(r"[+-]?[0-9]{1,4}", text) or abs(int(text)) > _MOST_DECIMALS:
         why = "decimals is no whole number like -6."
         raise refuse(ErrorReason.VALUE_MALFORMED, "decimals", text, why)
     return int(text)
@@ -91,7 +106,10 @@ def read_instant(column: str, raw: object) -> datetime | None:
         except ValueError:
             pass
         else:
-            return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+            try:
+                return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+            except OverflowError:  # in UTC it lies outside the years 1 to 9999
+                pass
     why = f"{column} is no day or time like 2022-02-02 or 2022-02-02T09:30:00Z."
     raise refuse(ErrorReason.VALUE_MALFORMED, column, str(raw), why)
 
@@ -115,6 +133,41 @@ def check_code(column: str, code: str) -> str:
     return code
 
 
+def check_text(column: str, text: str) -> str:
+    """A text as it is. Raises RowRefused where it holds control characters: it goes into sentences and listings."""
+    if _CONTROL.search(text):
+        raise refuse(ErrorReason.VALUE_MALFORMED, column, text, f"{column} holds control characters.")
+    return text
+
+
+def check_decimals(decimals: int | None) -> int | None:
+    """Decimal places as they are. Raises RowRefused for what no value that can be stored has."""
+    if decimals is not None and abs(decimals) > _MOST_DECIMALS:
+        why = f"decimals is not in -{_MOST_DECIMALS}..{_MOST_DECIMALS}."
+        raise refuse(ErrorReason.VALUE_OUT_OF_RANGE, "decimals", str(decimals), why)
+    return decimals
+
+
+def check_attributes(attributes: Iterable[Attribute]) -> tuple[Attribute, ...]:
+    """The attributes of a row, sorted by name. Raises RowRefused where they are too many to travel with each answer."""
+    ordered = tuple(sorted(attributes, key=lambda attribute: attribute.name))
+    if len(ordered) > _MOST_ATTRIBUTES:
+        why = f"There are {len(ordered)} attributes, at most {_MOST_ATTRIBUTES}."
+        raise refuse(ErrorReason.VALUE_OUT_OF_RANGE, "attributes", "", why)
+    size = sum(_size(attribute.value) + len(attribute.name) for attribute in ordered)
+    if size > _MOST_ATTRIBUTE_BYTES:
+        why = f"The attributes take {size} bytes together, at most {_MOST_ATTRIBUTE_BYTES}."
+        raise refuse(ErrorReason.VALUE_OUT_OF_RANGE, "attributes", "", why)
+    return ordered
+
+
+def _size(value: Value) -> int:
+    """Bytes that a value takes, about."""
+    if isinstance(value, tuple):
+        return sum(map(_size, value)) + 4 * len(value)
+    return len(str(value).encode("utf-8", "surrogatepass"))
+
+
 def read_attribute(column: str, raw: object) -> Attribute | None:
     """A field beside those of a figure, as an attribute: its name in a-z, 0-9 and underscore, its value by its type.
 
@@ -128,6 +181,9 @@ def read_attribute(column: str, raw: object) -> Attribute | None:
 
 
 def _attribute_value(column: str, raw: object) -> Value:
+    if isinstance(raw, int | Decimal) and plain_length(Decimal(raw)) > _LONGEST_NUMBER:
+        why = f"{column[:64]} is a number of over {_LONGEST_NUMBER} characters."
+        raise refuse(ErrorReason.VALUE_OUT_OF_RANGE, column[:64], str(raw)[:200], why)
     if isinstance(raw, str | bool | int | Decimal):
         return raw
     if isinstance(raw, list) and all(isinstance(each, str) for each in raw):

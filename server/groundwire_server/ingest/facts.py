@@ -23,13 +23,21 @@ from groundwire_server.glossary import (
 from groundwire_server.ingest.fact_mapping import FactMapping
 from groundwire_server.ingest.fact_rows import FactFields, fields_of_row
 from groundwire_server.ingest.fact_tables import FactTable, read_csv_table, read_jsonl_table
-from groundwire_server.ingest.fact_values import check_code, read_decimal, refuse
+from groundwire_server.ingest.fact_values import (
+    check_attributes,
+    check_code,
+    check_decimals,
+    check_text,
+    read_decimal,
+    refuse,
+)
 from groundwire_server.store.rows import FactRecord, make_fact_id
 
 __all__ = ["FactFields", "FactRules", "read_fact", "read_fact_file"]
 
 _EMPTY = Glossary()
 _LONGEST_TEXT = 4096
+_MOST_AXES = 32
 # A period that is another one from another day counts from the day of asking, and is no name of a stored period.
 _ANY_DAYS = (date(2000, 1, 15), date(2013, 7, 20))
 
@@ -146,7 +154,8 @@ class _Reader:
         entity = self._code("entity", fields.entity, self.glossary.entity_names)
         period = self._period(fields.period, entity)
         value = read_decimal(fields.value)
-        source_doc, locator = _needed("source_doc", fields.source_doc), _needed("locator", fields.locator)
+        source_doc = check_code("source_doc", _needed("source_doc", fields.source_doc))
+        locator = check_text("locator", _needed("locator", fields.locator))
         return FactRecord(
             metric=metric,
             entity=entity,
@@ -159,7 +168,7 @@ class _Reader:
             source_doc=source_doc,
             locator=locator,
             dimensions=self._dimensions(fields.dimensions),
-            decimals=fields.decimals,
+            decimals=check_decimals(fields.decimals),
             as_written=_short("as_written", fields.as_written) or _as_written(fields.value, value),
             valid_as_of=fields.valid_as_of,
             filed_at=fields.filed_at,
@@ -167,7 +176,7 @@ class _Reader:
             author=_short("author", fields.author),
             reason=_short("reason", fields.reason),
             label=self.rules.default_label if fields.label is None else fields.label,
-            attributes=tuple(sorted(fields.attributes, key=lambda attribute: attribute.name)),
+            attributes=check_attributes(fields.attributes),
             source=fields.source if fields.source != source_doc else "",
         )
 
@@ -193,7 +202,7 @@ class _Reader:
         return first
 
     def _unit(self, metric: str, raw: str) -> str:
-        unit = _short("unit", raw)
+        unit = check_text("unit", _short("unit", raw))
         term = self.glossary.metrics.get(metric)
         if term is None or not term.unit:
             return unit
@@ -203,6 +212,9 @@ class _Reader:
         return unit or term.unit
 
     def _dimensions(self, given: tuple[Dimension, ...]) -> tuple[Dimension, ...]:
+        if len(given) > _MOST_AXES:
+            why = f"There are {len(given)} axes, at most {_MOST_AXES}."
+            raise refuse(ErrorReason.VALUE_OUT_OF_RANGE, "dimensions", "", why)
         found: dict[str, str] = {}
         for dimension in given:
             name = _resolve("dimensions", _needed("dimensions", dimension.name), None)

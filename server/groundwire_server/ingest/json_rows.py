@@ -35,17 +35,13 @@ def _read(line: bytes) -> JsonRow | RowRefused:
         return _refused("The line is no JSON.", text)
     if not isinstance(content, dict):
         return _refused("The line is no JSON object.", text)
-    if not _has_utf8_form(content):
-        return _refused("The line holds half a character (a lone surrogate).", text)
-    return content
-
-
-def _has_utf8_form(content: JsonRow) -> bool:
     try:
         json.dumps(content, ensure_ascii=False, default=str).encode("utf-8")
     except UnicodeEncodeError:
-        return False
-    return True
+        return _refused("The line holds half a character (a lone surrogate).", text)
+    except RecursionError:
+        return _refused("The line is no JSON.", text)
+    return content
 
 
 def _no_number(name: str) -> NoReturn:

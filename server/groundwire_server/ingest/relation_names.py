@@ -71,7 +71,7 @@ def parse_relation_mapping(text: str) -> tuple[dict[str, str], dict[str, str]]:
 def _parse(text: str) -> dict[str, object]:
     try:
         return tomllib.loads(text.replace("\r\n", "\n"))
-    except (tomllib.TOMLDecodeError, RecursionError):
+    except (ValueError, RecursionError):  # a number of thousands of digits is a bare ValueError
         raise InvalidRequest.one(_FIELD, ErrorReason.VALUE_MALFORMED, "is no TOML") from None
 
 

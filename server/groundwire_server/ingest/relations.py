@@ -12,7 +12,7 @@ from decimal import Decimal
 from groundwire_server.errors import ErrorReason, RowRefused
 from groundwire_server.evidence import Attribute, Label, parse_label
 from groundwire_server.glossary import Ambiguous, Glossary, Resolution, Resolved, Unknown, resolve_name
-from groundwire_server.ingest.fact_values import check_code, refuse
+from groundwire_server.ingest.fact_values import check_attributes, check_code, check_text, refuse
 from groundwire_server.ingest.json_rows import JsonRow, read_json_rows
 from groundwire_server.ingest.relation_names import DEFAULT_RELATION_NAMES, RelationNames
 from groundwire_server.store.rows import EdgeRecord
@@ -117,7 +117,7 @@ def _edge(fields: RelationFields, rules: RelationRules, names: _NodeNames) -> Ed
     relation = check_code("relation", _needed("relation", fields.relation))
     target = _needed("object", fields.object)
     source_doc = check_code("source_doc", _needed("source_doc", fields.source_doc))
-    locator = _needed("locator", fields.locator)
+    locator = check_text("locator", _needed("locator", fields.locator))
     if len(locator) > _LONGEST_LOCATOR:
         raise _malformed("locator", locator, f"has {len(locator)} code points, at most {_LONGEST_LOCATOR}")
     first, last = _day("valid_from", fields.valid_from), _day("valid_to", fields.valid_to)
@@ -145,7 +145,7 @@ def _edge(fields: RelationFields, rules: RelationRules, names: _NodeNames) -> Ed
         locator=locator,
         valid_from=first,
         valid_to=last,
-        attributes=tuple(sorted(fields.attributes, key=lambda attribute: attribute.name)),
+        attributes=check_attributes(fields.attributes),
         label=rules.default_label if fields.label is None else fields.label,
     )
 

@@ -97,8 +97,8 @@ class LibraryConfig:
         """
         try:
             given = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise InvalidRequest.one(path, ErrorReason.VALUE_MALFORMED, "is no TOML") from error
+        except (ValueError, RecursionError):
+            raise InvalidRequest.one(path, ErrorReason.VALUE_MALFORMED, "is no TOML") from None
         return cls.from_mapping(given, f"{path}: ")
 
     @classmethod

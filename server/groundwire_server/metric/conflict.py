@@ -26,19 +26,18 @@ def disagree(one: str, one_decimals: int | None, other: str, other_decimals: int
     ... )
     (False, False, True)
     """
-    first, second = Decimal(one), Decimal(other)
-    if first == second:
-        return False
-    distance = _EXACT.abs(_EXACT.subtract(first, second))
-    return distance >= _EXACT.add(_half(first, one_decimals), _half(second, other_decimals))
+    (low, high), (other_low, other_high) = _range(one, one_decimals), _range(other, other_decimals)
+    return low >= other_high or other_low >= high
 
 
-def _half(value: Decimal, decimals: int | None) -> Decimal:
-    """Half of the last place that is vouched for."""
+def _range(text: str, decimals: int | None) -> tuple[Decimal, Decimal]:
+    """The ends, both exclusive, between which a source says that the value lies: half of its last place beside it."""
+    value = Decimal(text)
     if decimals is None:
         exponent = value.as_tuple().exponent
         decimals = -exponent if isinstance(exponent, int) else 0
-    return Decimal(5).scaleb(-decimals - 1, _EXACT)
+    half = Decimal(5).scaleb(-decimals - 1, _EXACT)
+    return _EXACT.subtract(value, half), _EXACT.add(value, half)
 
 
 def conflicting_figures(figures: Sequence[Figure]) -> set[tuple[str, str]]:
@@ -46,13 +45,15 @@ def conflicting_figures(figures: Sequence[Figure]) -> set[tuple[str, str]]:
 
     Figures in other units are other figures, and earlier versions of one source are no conflict.
     """
-    latest = _last_of_each(figures)
+    by_unit: dict[str, list[tuple[Decimal, Decimal, Figure]]] = {}
+    for figure in _last_of_each(figures):
+        low, high = _range(figure.record.value, figure.record.decimals)
+        by_unit.setdefault(figure.record.unit.casefold(), []).append((low, high, figure))
     found: set[tuple[str, str]] = set()
-    for place, one in enumerate(latest):
-        for other in latest[place + 1 :]:
-            a, b = one.record, other.record
-            if a.unit.casefold() == b.unit.casefold() and disagree(a.value, a.decimals, b.value, b.decimals):
-                found |= {(one.library_id, one.fact.fact_id), (other.library_id, other.fact.fact_id)}
+    for ranges in by_unit.values():
+        # A range that misses any other one misses the lowest upper end or the highest lower end.
+        lowest, highest = min(high for _, high, _ in ranges), max(low for low, _, _ in ranges)
+        found |= {(f.library_id, f.fact.fact_id) for low, high, f in ranges if low >= lowest or highest >= high}
     return found
 
 

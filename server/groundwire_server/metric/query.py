@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from groundwire_server.errors import InvalidRequest, Violation
+from groundwire_server.errors import ErrorReason, InvalidRequest, Violation
 from groundwire_server.evidence import (
     LANGUAGES,
     CalculationOutcome,
@@ -56,6 +56,8 @@ if TYPE_CHECKING:
 __all__ = ["MAX_METRIC_QUERIES", "query_metric"]
 
 MAX_METRIC_QUERIES = 1000
+# Of one query, sources and versions together: their ids stand in one outcome, and a frame has 1 MiB.
+MAX_FIGURES = 20_000
 _OUTCOMES_A_FRAME = 100
 _MOST_SUGGESTIONS = 5
 _NO_GATE = SecurityGate()
@@ -209,6 +211,9 @@ class _Answers:
 
     def _found(self, place: int, query: MetricQuery, founds: list[Found], language: str) -> _Answered:
         figures = tuple(figure for found in founds for figure in found.figures)
+        if len(figures) > MAX_FIGURES:
+            words = f"query {place} has {len(figures)} figures, at most {MAX_FIGURES}; a filter narrows them"
+            raise InvalidRequest.one("queries", ErrorReason.VALUE_OUT_OF_RANGE, words)
         clashing = conflicting_figures(figures)
         snippets = tuple(
             fact_snippet(

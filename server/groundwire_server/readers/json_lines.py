@@ -164,6 +164,8 @@ def _refuse_surrogates(source: Source, number: int, field: str, value: object) -
         json.dumps(value, ensure_ascii=False, default=str).encode("utf-8")
     except UnicodeEncodeError:
         raise _refused(source, number, f"{field} holds half a character (a lone surrogate)") from None
+    except RecursionError:
+        raise _refused(source, number, f"{field} is nested too deeply") from None
 
 
 def _no_number(name: str) -> NoReturn:

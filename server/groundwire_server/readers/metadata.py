@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, time
 from decimal import Decimal
 
 from groundwire_server.errors import DocumentRefused, ErrorReason, GroundwireError
-from groundwire_server.evidence import Attribute, Label, Period, Value, parse_label
+from groundwire_server.evidence import Attribute, Label, Period, Value, parse_label, plain_length
 
 __all__ = ["BUILT_IN_ATTRIBUTES", "Metadata", "attribute_name", "parse_metadata_toml", "read_metadata"]
 
@@ -43,7 +43,7 @@ def parse_metadata_toml(
     """
     try:
         mapping = tomllib.loads(text.replace("\r\n", "\n"), parse_float=Decimal)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits is a bare ValueError
         found = re.search(r"at line (\d+)", str(error))
         line = f" (line {int(found[1]) + first_line - 1})" if found else ""
         raise DocumentRefused(ErrorReason.DOCUMENT_BROKEN, f"{doc_id}: the metadata is no TOML{line}.") from None
@@ -105,10 +105,9 @@ def _value(raw: object, parse_period: Callable[[str], Period] | None) -> tuple[V
     if isinstance(raw, bool):
         return raw, ""
     if isinstance(raw, int):
-        return (raw if raw in _INT64 else Decimal(raw)), ""
+        return (raw, "") if raw in _INT64 else _number(Decimal(raw))
     if isinstance(raw, Decimal | float):
-        number = Decimal(repr(raw)) if isinstance(raw, float) else raw
-        return (number, "") if number.is_finite() else (None, "NaN and infinities are no values")
+        return _number(Decimal(repr(raw)) if isinstance(raw, float) else raw)
     if isinstance(raw, datetime):
         return raw.date(), "an attribute holds days; the time of day was dropped"
     if isinstance(raw, date):
@@ -126,6 +125,14 @@ def _text(raw: str) -> tuple[Value | None, str]:
     if len(raw) > MAX_TEXT_CHARS:
         return None, f"a text of {len(raw)} characters is too long for an attribute (at most {MAX_TEXT_CHARS})"
     return raw, ""
+
+
+def _number(number: Decimal) -> tuple[Value | None, str]:
+    if not number.is_finite():
+        return None, "NaN and infinities are no values"
+    if plain_length(number) > MAX_TEXT_CHARS:
+        return None, f"a number is too long for an attribute (at most {MAX_TEXT_CHARS} characters without exponent)"
+    return number, ""
 
 
 def _texts(raw: list[object]) -> tuple[Value | None, str]:
@@ -146,7 +153,7 @@ def _typed_table(raw: Mapping[str, object], parse_period: Callable[[str], Period
         if kind == "period" and parse_period is not None:
             return parse_period(text), ""
         if kind == "decimal" and re.fullmatch(r"[-+]?[0-9]+(\.[0-9]+)?", text):
-            return Decimal(text), ""
+            return _number(Decimal(text))
         if kind == "date":
             return (said if isinstance(said, date) else date.fromisoformat(text)), ""
     except (GroundwireError, ValueError):
@@ -164,7 +171,10 @@ def _instant(raw: object) -> datetime | None:
         except ValueError:
             return None
     if isinstance(raw, datetime):
-        return raw.replace(tzinfo=UTC) if raw.tzinfo is None else raw.astimezone(UTC)
+        try:
+            return raw.replace(tzinfo=UTC) if raw.tzinfo is None else raw.astimezone(UTC)
+        except OverflowError:  # in UTC it lies outside the years 1 to 9999
+            return None
     if isinstance(raw, date):
         return datetime.combine(raw, time(), UTC)
     return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
+from groundwire_server.errors import ErrorReason
 from groundwire_server.evidence import Attribute, Family, Label, family_of
 from groundwire_server.store.sqlite.codec import is_storable
 
@@ -25,24 +26,24 @@ class AttributeBook:
         self._generation = generation
         self._families: dict[str, dict[int, Family]] | None = None
 
-    def fault(self, label: Label, attributes: Sequence[Attribute], strictest: int) -> str:
-        """Why a row of this label cannot have these attributes; empty when it can. Changes nothing.
+    def fault(self, label: Label, attributes: Sequence[Attribute], strictest: int) -> tuple[ErrorReason, str] | None:
+        """Why a row of this label cannot have these attributes; None when it can. Changes nothing.
 
         Families that rows beyond the label `strictest` have fixed are passed over: the answer would tell of them.
         """
         seen: dict[str, Family] = {}
         for attribute in attributes:
             if not all(is_storable(text) for text in _texts(attribute)):
-                return f"attribute {attribute.name!a} holds half a surrogate pair, which has no UTF-8 form"
+                why = f"attribute {attribute.name!a} holds half a surrogate pair, which has no UTF-8 form"
+                return ErrorReason.VALUE_MALFORMED, why
             if attribute.name in seen:
-                return f"attribute {attribute.name!r} is given twice"
+                return ErrorReason.CONTRADICTION, f"attribute {attribute.name!r} is given twice"
             family = seen[attribute.name] = family_of(attribute.value)
             declared = self._declared(attribute.name, min(label, strictest))
             if declared is not None and declared is not family:
-                return (
-                    f"attribute {attribute.name!r} holds {declared.value} in this library, the value is {family.value}"
-                )
-        return ""
+                held = f"holds {declared.value} in this library, the value is {family.value}"
+                return ErrorReason.ATTRIBUTE_TYPE_MISMATCH, f"attribute {attribute.name!r} {held}"
+        return None
 
     def fix(self, label: Label, attributes: Sequence[Attribute]) -> None:
         """Note the first use of each name under this label or a lower one."""

@@ -50,7 +50,8 @@ def replace_document(transaction: Transaction, document: NewDocument, strictest:
     Who is told of it sees labels up to `strictest`; of a document beyond them is told as if no other were beyond them.
 
     Raises:
-        DocumentRefused: VALUE_MALFORMED, an attribute of another family, or text without a UTF-8 form.
+        DocumentRefused: ATTRIBUTE_TYPE_MISMATCH, an attribute of another family; CONTRADICTION, one that is given
+            twice; VALUE_MALFORMED, text without a UTF-8 form.
     """
     _check(transaction, document, strictest)
     if document.label <= strictest:
@@ -129,9 +130,10 @@ def _check(transaction: Transaction, document: NewDocument, strictest: int) -> N
         texts += [chunk.locator, chunk.header, chunk.heading, chunk.parent_id, chunk.parent_locator]
     fault = transaction.attributes.fault(document.label, document.attributes, strictest)
     if not is_storable("".join(texts)):
-        fault = "it holds half a surrogate pair, which has no UTF-8 form"
-    if fault:
-        raise DocumentRefused(ErrorReason.VALUE_MALFORMED, f"The document cannot be stored: {fault}.")
+        fault = ErrorReason.VALUE_MALFORMED, "it holds half a surrogate pair, which has no UTF-8 form"
+    if fault is not None:
+        reason, why = fault
+        raise DocumentRefused(reason, f"The document cannot be stored: {why}.")
 
 
 def _content_sha256(document: NewDocument, attributes: str) -> bytes:

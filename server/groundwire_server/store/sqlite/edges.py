@@ -66,10 +66,11 @@ def _fault(transaction: Transaction, record: EdgeRecord, strictest: int) -> RowR
         if not is_storable(getattr(record, name)):
             message = f"{name} holds half a surrogate pair, which has no UTF-8 form."
             return RowRefused(ErrorReason.VALUE_MALFORMED, message, column=name, value=ascii(getattr(record, name)))
-    why = transaction.attributes.fault(record.label, record.attributes, strictest)
-    if why:
+    fault = transaction.attributes.fault(record.label, record.attributes, strictest)
+    if fault is not None:
+        reason, why = fault
         names = ", ".join(attribute.name for attribute in record.attributes)
-        return RowRefused(ErrorReason.VALUE_MALFORMED, f"The {why}.", column="attributes", value=ascii(names))
+        return RowRefused(reason, f"The {why}.", column="attributes", value=ascii(names))
     return None
 
 

@@ -101,10 +101,11 @@ def _fault(transaction: Transaction, record: FactRecord, strictest: int) -> RowR
             column="value",
             value=record.value,
         )
-    why = transaction.attributes.fault(record.label, record.attributes, strictest)
-    if why:
+    fault = transaction.attributes.fault(record.label, record.attributes, strictest)
+    if fault is not None:
+        reason, why = fault
         names = ", ".join(attribute.name for attribute in record.attributes)
-        return RowRefused(ErrorReason.VALUE_MALFORMED, f"The {why}.", column="attributes", value=ascii(names))
+        return RowRefused(reason, f"The {why}.", column="attributes", value=ascii(names))
     return None
 
 
