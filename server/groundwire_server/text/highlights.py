@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from itertools import chain
-from operator import add
+from collections.abc import Collection, Iterable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
 
 from groundwire_server.evidence import Span
 from groundwire_server.text.align import AlignedText, align
@@ -13,9 +14,7 @@ from groundwire_server.text.tokens import has_broken_line, patterns_for, show_so
 
 __all__ = ["Highlighter"]
 
-# Beyond so many wanted tokens it is faster to look at all that the text has.
-_FEW_WORDS = 32
-_FEW_CJK = 64
+_FEW_WORDS = 32  # beyond that it is faster to look at all words of the text
 
 _Match = tuple[int, int]
 
@@ -35,7 +34,8 @@ _KINDS = _Kinds()
 class Highlighter:
     """Finds in many texts what they share with one query. Any thread may use it.
 
-    Wanted tokens are looked for one by one: to find a fixed string is the fastest that Python can do with a text.
+    Words and single characters are looked for one by one: to find a fixed string is the fastest that Python can do with
+    a text. Pairs, of which a query has many, are looked up at the places where two of their characters meet.
 
     Args:
         query_tokens: tokens of the query and its variants.
@@ -48,7 +48,9 @@ class Highlighter:
             character for token in wanted if len(token) == 2 and _KINDS[token[0]] == "cjk" for character in token
         }
         self._words = frozenset(token for token in wanted - within_pairs if kinds[token] == {"word"})
-        self._cjk = frozenset(token for token in wanted - within_pairs if kinds[token] == {"cjk"} and len(token) <= 2)
+        self._singles = tuple(token for token in wanted - within_pairs if kinds[token] == {"cjk"} and len(token) == 1)
+        self._pairs = frozenset(token for token in wanted if kinds[token] == {"cjk"} and len(token) == 2)
+        self._begins, self._ends = _table(pair[0] for pair in self._pairs), _table(pair[1] for pair in self._pairs)
 
     def spans(self, text: str) -> list[Span]:
         """Parts of `text` that share tokens with the query: ascending, not overlapping, in code points of `text`.
@@ -62,8 +64,8 @@ class Highlighter:
         """
         aligned = align(show_soft_hyphens(text))
         normal = aligned.normal
-        matches = self._words_in(normal)
-        matches += self._cjk_in(normal)
+        matches = [*self._words_in(normal), *self._pairs_in(normal)]
+        matches += ((at, at + 1) for character in self._singles for at in _places(normal, character))
         return _joined(aligned, sorted(matches))
 
     def _words_in(self, normal: str) -> list[_Match]:
@@ -84,12 +86,25 @@ class Highlighter:
             if _KINDS[framed[at]] != "word" and _KINDS[framed[at + len(word) + 1]] != "word"
         ]
 
-    def _cjk_in(self, normal: str) -> list[_Match]:
-        """Wanted pairs and single characters; pairs may overlap."""
-        tokens = self._cjk
-        if len(tokens) > _FEW_CJK:
-            tokens = tokens.intersection(chain(normal, map(add, normal, normal[1:])))
-        return [(at, at + len(token)) for token in tokens if token in normal for at in _places(normal, token)]
+    def _pairs_in(self, normal: str) -> list[_Match]:
+        """Wanted pairs of CJK characters; they may overlap."""
+        if not self._pairs or normal.isascii():
+            return []
+        halves = _low_halves(normal)
+        likely = np.flatnonzero(self._begins[halves[:-1]] & self._ends[halves[1:]])
+        return [(at, at + 2) for at in likely.tolist() if normal[at : at + 2] in self._pairs]
+
+
+def _low_halves(text: str) -> NDArray[np.uint16]:
+    """The lower 16 bits of each character, which tell nearly all apart."""
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.dtype("<u2"))[::2]
+
+
+def _table(characters: Iterable[str]) -> NDArray[np.bool_]:
+    """bool[65536]: whether a lower half is that of one of the characters."""
+    table = np.zeros(1 << 16, dtype=np.bool_)
+    table[_low_halves("".join(characters))] = True
+    return table
 
 
 def _places(text: str, wanted: str) -> Iterator[int]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,6 +110,7 @@ _KATAKANA = re.compile(f"[{_class_body(KATAKANA_RANGES)}]")
 _UNSPACED = re.compile(f"[{_class_body(UNSPACED_RANGES)}]")
 
 
+@lru_cache(maxsize=1 << 15)
 def is_cjk(character: str) -> bool:
     """Whether one character is Han, Hiragana, Katakana or Hangul, with their repeat, long-vowel and middle-dot marks.
 
