@@ -114,7 +114,9 @@ def measure(data: EvalSet, embedder: Embedder, cache: Path) -> dict[str, float]:
     dense = VectorIndex(passages, np.ones(len(passages), np.bool_), embedder.version)
     totals: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        lexical = LexicalDirectory(Path(folder)).append(data.texts)
+        directory = LexicalDirectory(Path(folder))
+        directory.load(0, lambda first, last: ())
+        lexical = directory.append(data.texts)
         for question, vector, relevant in zip(data.questions, asked, data.relevant, strict=True):
             legs = search(lexical, dense, question, vector, data.ids)
             columns: dict[str, Floats] = {
@@ -170,8 +172,8 @@ def ranks(order: Sequence[int], rows: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def stretched(scores: Floats) -> Floats:
     """Scores from 0 to 1 over the rows of one question."""
-    low, high = float(scores.min(initial=0.0)), float(scores.max(initial=0.0))
-    result: Floats = (scores - low) / (high - low) if high > low else np.zeros(len(scores))
+    span = float(np.ptp(scores)) if len(scores) else 0.0
+    result: Floats = (scores - scores.min()) / span if span else np.zeros(len(scores))
     return result
 
 
