@@ -16,6 +16,7 @@ from tests.durability.server import ServerProcess
 from tests.durability.trial import Reference, Trial
 from tests.durability.workload import CHANGE
 
+pytestmark = pytest.mark.timeout(400)  # many servers start here, and each slowly where others work
 _DISK_MIB = 16
 
 
@@ -34,7 +35,7 @@ def _fill_and_free(trial: Trial, server: ServerProcess, fill: Callable[[], None]
             assert client.health() is HealthStatus.SERVING
             for mode in ("lexical", "hybrid"):
                 assert client.retrieve("winter timetable", mode=mode).collect().snippets
-        trial.look_again(address)
+        trial.look_again(address, server)
     free()
     trial.complete(address, server)
 

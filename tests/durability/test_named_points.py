@@ -14,6 +14,7 @@ from tests.durability.server import ServerProcess, free_port
 from tests.durability.trial import Reference, Trial
 from tests.durability.workload import BASE, CHANGE
 
+pytestmark = pytest.mark.timeout(400)  # many servers start here, and each slowly where others work
 _FIRST_KILL = "lexical: before rows are appended"
 
 

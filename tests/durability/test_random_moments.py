@@ -13,6 +13,7 @@ from tests.durability.server import ServerProcess, free_port
 from tests.durability.trial import Reference, Trial
 from tests.durability.workload import CHANGE
 
+pytestmark = pytest.mark.timeout(400)  # many servers start here, and each slowly where others work
 _LIBRARIES = 20
 _KILLS = 3  # of each library while it changes, and one more while its server starts
 
@@ -29,7 +30,7 @@ def test_killed_at_any_moment(number: int, base_folder: Path, base: Reference, c
         with ServerProcess(base_folder, port=port) as victim:
             address = victim.address()
             assert address is not None, victim.log()
-            trial.look_again(address)
+            trial.look_again(address, victim)
             _kill_after(share * changed.seconds, victim)
             trial.go_on(address, victim)
             assert victim.wait_killed() == ""

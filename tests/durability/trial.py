@@ -104,10 +104,11 @@ class Trial:
             if not server.wait_dead(30):
                 raise
 
-    def look_again(self, address: str) -> None:
+    def look_again(self, address: str, server: ServerProcess) -> None:
         """Whether the server shows what was acknowledged, and nothing by halves."""
         possible = self.witness.possible()
         with Client(address) as client:
+            _wait_reached(client, server)
             seen = look(client)
             differences = {parts: seen.differences(state) for parts, state in possible.items()}
             shown = {parts for parts, found in differences.items() if not found}
@@ -120,7 +121,7 @@ class Trial:
         """Look, do what is left, and compare all that can be read with the server that was never killed."""
         address = server.address()
         assert address is not None, server.log()
-        self.look_again(address)
+        self.look_again(address, server)
         self.complete(address, server)
         server.stop()
         assert not server.faults()
@@ -144,6 +145,18 @@ class Trial:
         """Remove what is not needed to look into a failure."""
         self.witness.close()
         shutil.rmtree(self.folder)
+
+
+def _wait_reached(client: Client, server: ServerProcess) -> None:
+    """Clients of one process share what gRPC knows of an address: when one has just found nobody there, others wait."""
+    while True:
+        try:
+            client.health()
+        except GroundwireError as error:
+            if error.status != "UNAVAILABLE" or server.wait_dead(0.05):
+                raise
+        else:
+            return
 
 
 def _assert_tidy(folder: Path) -> None:
