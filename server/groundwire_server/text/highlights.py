@@ -91,13 +91,14 @@ class Highlighter:
         if not self._pairs or normal.isascii():
             return []
         halves = _low_halves(normal)
-        likely = np.flatnonzero(self._begins[halves[:-1]] & self._ends[halves[1:]])
-        return [(at, at + 2) for at in likely.tolist() if normal[at : at + 2] in self._pairs]
+        (likely,) = (self._begins[halves[:-1]] & self._ends[halves[1:]]).nonzero()
+        pairs = self._pairs
+        return [(at, at + 2) for at in likely.tolist() if normal[at : at + 2] in pairs]
 
 
 def _low_halves(text: str) -> NDArray[np.uint16]:
     """The lower 16 bits of each character, which tell nearly all apart."""
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.dtype("<u2"))[::2]
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u2")[::2]
 
 
 def _table(characters: Iterable[str]) -> NDArray[np.bool_]:
