@@ -246,6 +246,7 @@ def test_inside_han_the_longest_name_wins() -> None:
     assert gate.find(text) == Span(0, 4)
     assert gate.find(text, known=[Span(0, 6)]) is None
     assert gate.find(text, known=[Span(0, 2)]) == Span(0, 4)
+    assert gate.find("新東京電力の売上", known=[Span(0, 5)]) is None
     further = f"昨年の{text}"
     assert gate.find(further, known=[Span(3, 9)]) is None
     assert gate.find(further, known=[Span(3, 7)]) == Span(3, 7)  # one name for both: the gate holds
