@@ -177,7 +177,7 @@ class _Answers:
         if founds or (keys and not any(doubt.ambiguous for doubt in doubts)):
             refusal = not_found_text(keys[0].period, language)
             return _Answered(MetricOutcome(place, query, MetricNotFound(keys[0], refusal)))
-        return _Answered(MetricOutcome(place, query, _unrecognized(doubts)))
+        return _Answered(MetricOutcome(place, query, _unrecognized(query, doubts)))
 
     def calculation(self, place: int, asked: Calculation, answered: Sequence[_Answered]) -> _Calculated:
         """The computed figure, or why there is none."""
@@ -232,8 +232,10 @@ class _Answers:
         )
 
 
-def _unrecognized(doubts: Sequence[Unread]) -> UnrecognizedParam:
+def _unrecognized(query: MetricQuery, doubts: Sequence[Unread]) -> UnrecognizedParam:
     """Of several libraries the one that understood most speaks; those that stopped at the same name suggest with it."""
+    if not doubts:  # there is no library at all, and so no name that anybody knows
+        return UnrecognizedParam("metric", query.metric)
     furthest = max(doubts, key=lambda doubt: (doubt.ambiguous, doubt.place))
     beside = [doubt for doubt in doubts if (doubt.place, doubt.ambiguous) == (furthest.place, furthest.ambiguous)]
     suggested = tuple(dict.fromkeys(name for doubt in beside for name in doubt.suggestions))[:_MOST_SUGGESTIONS]
