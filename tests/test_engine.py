@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -11,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from groundwire_server.dense import HashEmbedder
+from groundwire_server.dense import Embedder, HashEmbedder
 from groundwire_server.engine import Engine, GlossaryChange
+from groundwire_server.engine.libraries import Libraries
 from groundwire_server.errors import (
     Aborted,
     ErrorReason,
@@ -36,7 +38,7 @@ from groundwire_server.evidence import (
 )
 from groundwire_server.glossary import EntityTerm, MetricTerm, Synonym, TermKind
 from groundwire_server.ingest import DocumentHead, IngestOpening
-from groundwire_server.library import LibraryConfig
+from groundwire_server.library import Library, LibraryConfig
 from groundwire_server.narrative import RetrievalMode, RetrieveRequest
 from groundwire_server.settings import load_settings
 from tests.support.eventually import eventually
@@ -213,6 +215,55 @@ def test_words_answer_while_the_embedder_loads(tmp_path: Path, monkeypatch: pyte
         assert dense.coverage == 1.0
         assert snippets[0].scores is not None
         assert snippets[0].scores.vector is not None
+
+
+def test_a_library_that_has_vectors_is_searched_by_them_from_the_first_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with engine(tmp_path, embedding__backend="deterministic") as here:
+        store(here, {"a": "a fox"})
+        here.wait_for_embedder(10)
+        assert eventually(lambda: not read(here, "fox")[2].degradations)
+    begin, given, asked, go_on = (threading.Event() for _ in range(4))
+    give, faults = Library.use_embedder, Libraries.vector_faults
+
+    def wanted(*_args: object, **_kwargs: object) -> HashEmbedder:
+        assert begin.wait(10)
+        return HashEmbedder()
+
+    def slow(library: Library, embedder: Embedder | None) -> None:
+        give(library, embedder)
+        given.set()
+        assert go_on.wait(10)
+
+    def noted(libraries: Libraries) -> object:
+        asked.set()
+        return faults(libraries)
+
+    monkeypatch.setattr("groundwire_server.engine.embedding.make_embedder", wanted)
+    monkeypatch.setattr(Library, "use_embedder", slow)
+    monkeypatch.setattr(Libraries, "vector_faults", noted)
+    with engine(tmp_path, embedding__backend="deterministic") as here, ThreadPoolExecutor(1) as pool:
+        assert read(here, "fox")[2].degradations  # the library is open now
+        begin.set()
+        assert given.wait(10)
+        asked.clear()
+        reading = pool.submit(read, here, "fox")
+        assert asked.wait(10)
+        go_on.set()
+        assert reading.result()[2].degradations == ()
+
+
+def test_a_library_that_keeps_no_vectors_says_so(tmp_path: Path) -> None:
+    with engine(tmp_path, embedding__backend="deterministic") as here:
+        config = LibraryConfig(embedder="none")
+        here.save_library("default", config, LOCAL, validate_only=False, if_snapshot_id="")
+        store(here, {"a": "a fox"})
+        here.wait_for_embedder(10)
+        (off,) = read(here, "fox")[2].degradations
+        assert (off.kind, off.component) == (DegradationKind.VECTOR_OFF, "embedder")
+        assert off.cause is not None
+        assert off.cause.message == "The library keeps no vectors."
 
 
 def test_a_model_that_cannot_be_loaded_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

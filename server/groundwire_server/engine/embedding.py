@@ -19,6 +19,10 @@ _PREPARE = "`groundwire models prepare` fetches the default model; mode LEXICAL 
 _LOADING = NoEmbedder(
     "embedder:loading", "The embedder is loading.", "Try again in a moment; mode LEXICAL answers now."
 )
+# Said of a library that does not take the embedder that is there.
+_NOT_TAKEN = NoEmbedder(
+    message="The library keeps no vectors.", hint="Set the library's embedder; mode LEXICAL needs none."
+)
 
 
 class ServerEmbedder:
@@ -26,7 +30,7 @@ class ServerEmbedder:
 
     Args:
         settings: `embedding.backend`, `retrieval.mode` and `models` are read.
-        ready: called once in that thread with the embedder, before anybody else sees it.
+        ready: called once in that thread with the embedder, to give it to the libraries.
 
     Raises:
         FailedPrecondition: NO_MODEL, the settings insist on the model and it is not prepared.
@@ -37,20 +41,20 @@ class ServerEmbedder:
         self._backend = settings.embedding.backend
         self._folder = settings.models
         self._embedder: Embedder | None = None
-        self._absence: NoEmbedder | None = self._decide(settings)
+        self._absence = self._decide(settings)
         self._thread = threading.Thread(target=self._load, name="groundwire-embedder", daemon=True)
         if self._absence is _LOADING:
             self._thread.start()
 
     @property
     def embedder(self) -> Embedder | None:
-        """The embedder, once it is there."""
+        """The embedder, once it is there: before any library has it, so that vectors are never without it."""
         return self._embedder
 
     @property
     def loading(self) -> bool:
-        """Whether it is on its way."""
-        return self._embedder is None and self._absence is _LOADING
+        """Whether it is on its way, to the server or to its libraries."""
+        return self._absence is _LOADING
 
     @property
     def name(self) -> str:
@@ -61,12 +65,12 @@ class ServerEmbedder:
 
     @property
     def absence(self) -> NoEmbedder:
-        """Why there is none; told to callers."""
-        return self._absence or NoEmbedder()
+        """Why there is none, or why a library has none; told to callers."""
+        return self._absence
 
     def component(self) -> Component:
         """The embedder as GetServerInfo lists it."""
-        if self._embedder is not None:
+        if self._embedder is not None and not self.loading:
             return Component("embedder", self.name, version=self._embedder.version)
         return Component("embedder", self.name, active=False, inactive_reason=self.absence.message)
 
@@ -98,11 +102,14 @@ class ServerEmbedder:
             if embedder is None:  # its files went away since they were seen
                 self._absence = NoEmbedder(message=f"The model {DEFAULT_MODEL} is not prepared.", hint=_PREPARE)
                 return
-            self._ready(embedder)
             self._embedder = embedder
+            self._ready(embedder)
+            self._absence = _NOT_TAKEN
         except GroundwireError as error:
+            self._embedder = None
             _log.error("the embedder cannot be loaded: %s", error.reason.name)
             self._absence = NoEmbedder("embedder:failed", error.message, error.hint)
         except Exception as error:  # noqa: BLE001 - whatever a model runtime raises, words go on answering
+            self._embedder = None
             _log.error("the embedder cannot be loaded: %s", type(error).__name__)
             self._absence = NoEmbedder("embedder:failed", "The embedder cannot be loaded.", _PREPARE)

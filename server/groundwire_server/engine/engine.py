@@ -269,9 +269,11 @@ class Engine:
     # ---- inner
 
     def _parts(self) -> RetrievalParts:
+        """To be taken after the snapshots: an embedder that one of them has is among the parts then."""
+        absence = self._embedder.absence  # before the embedder, which may come in between
         return RetrievalParts(
             embedder=self._embedder.embedder,
-            no_embedder=self._embedder.absence,
+            no_embedder=absence,
             vector_faults=self._libraries.vector_faults(),
             gate=self._gate,
             limits=self.limits,

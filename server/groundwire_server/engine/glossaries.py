@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from groundwire_server.engine.info import GlossaryFinding
-from groundwire_server.evidence import Principal
+from groundwire_server.evidence import Principal, ReviewStatus
 from groundwire_server.glossary import (
     TOTAL,
     EntityTerm,
@@ -88,8 +88,12 @@ def _unnamed(glossary: Glossary, snapshot: Snapshot, principal: Principal) -> It
     if not any(unnamed.values()):
         return
     counts = {axis: Counter[str]() for axis in known}
-    for fact_id, record in {fact.fact_id: fact.record for fact in reader.facts(clearance)}.items():
-        del fact_id
+    visible = {
+        fact.fact_id: fact.record
+        for fact in reader.facts(clearance)
+        if fact.record.review_status is not ReviewStatus.PENDING
+    }
+    for record in visible.values():
         for axis in known:
             counts[axis][getattr(record, axis)] += 1
     for axis, codes in unnamed.items():

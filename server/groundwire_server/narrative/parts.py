@@ -19,7 +19,7 @@ __all__ = ["NoEmbedder", "RetrievalParts"]
 
 @dataclass(frozen=True, slots=True)
 class NoEmbedder:
-    """Why a server has no embedder, as a caller is told. `component` names the part and its state."""
+    """Why a server or a library has no embedder, as a caller is told. `component` names the part and its state."""
 
     component: str = "embedder"
     message: str = "There is no embedder."
@@ -31,7 +31,8 @@ class RetrievalParts:
     """The parts of this server.
 
     Attributes:
-        embedder: None: words only, for the reason that `no_embedder` gives.
+        embedder: None: words only.
+        no_embedder: why there is none, or none in a library.
         vector_faults: why a library that has no vectors here has none, by its id, where there is more to say than that.
         library_router: None: the one that the request names, by default keyword overlap.
     """

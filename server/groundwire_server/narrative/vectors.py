@@ -35,7 +35,7 @@ def vector_fault(snapshot: Snapshot, parts: RetrievalParts) -> Cause | None:
         return Cause(ErrorReason.NO_EMBEDDER, parts.no_embedder.message, (library,))
     if snapshot.vectors is None:
         known = parts.vector_faults.get(snapshot.library_id)
-        return known or Cause(ErrorReason.NO_EMBEDDER, "The library keeps no vectors.", (library,))
+        return known or Cause(ErrorReason.NO_EMBEDDER, parts.no_embedder.message, (library,))
     if snapshot.vectors.version != embedder.version:
         facts = (("configured", embedder.version), library, ("stored", snapshot.vectors.version))
         return Cause(ErrorReason.INDEX_MISMATCH, "The vectors of the library are another model's.", facts)
