@@ -56,6 +56,6 @@ hostile_texts: Final = st.one_of(
 )
 any_text: Final = st.text(max_size=60)
 
-quick: Final = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+quick: Final = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 few: Final = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 some: Final = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
