@@ -133,12 +133,17 @@ def _pieces_in(normal: str, wanted: Collection[str]) -> Iterator[_Match]:
 def _joined(aligned: AlignedText, matches: list[_Match]) -> list[Span]:
     """Ascending matches as spans of the source. Two become one where a pair begins inside the pair before it, or where
     both met in one cluster."""
-    joined: list[_Match] = []
+    spans: list[Span] = []
+    begin, stop = 0, 0
     for start, end in matches:
         if aligned.starts is not None and aligned.ends is not None:
             start, end = aligned.starts[start], aligned.ends[end - 1]
-        if joined and start < joined[-1][1]:
-            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
-        else:
-            joined.append((start, end))
-    return [Span(start, end) for start, end in joined]
+        if start >= stop:
+            if stop:
+                spans.append(Span(begin, stop))
+            begin, stop = start, end
+        elif end > stop:
+            stop = end
+    if stop:
+        spans.append(Span(begin, stop))
+    return spans
