@@ -42,15 +42,24 @@ class Highlighter:
     """
 
     def __init__(self, query_tokens: Collection[str]) -> None:
-        wanted = frozenset(query_tokens)
-        kinds = {token: {_KINDS[character] for character in token} for token in wanted}
-        within_pairs = {
-            character for token in wanted if len(token) == 2 and _KINDS[token[0]] == "cjk" for character in token
-        }
-        self._words = frozenset(token for token in wanted - within_pairs if kinds[token] == {"word"})
-        self._singles = tuple(token for token in wanted - within_pairs if kinds[token] == {"cjk"} and len(token) == 1)
-        self._pairs = frozenset(token for token in wanted if kinds[token] == {"cjk"} and len(token) == 2)
-        self._begins, self._ends = _table(pair[0] for pair in self._pairs), _table(pair[1] for pair in self._pairs)
+        words: set[str] = set()
+        singles: set[str] = set()
+        pairs: set[str] = set()
+        within_pairs: set[str] = set()
+        for token in query_tokens:
+            kinds = set(map(_KINDS.__getitem__, token))
+            if kinds == {"word"}:
+                words.add(token)
+            elif len(token) == 1 and kinds == {"cjk"}:
+                singles.add(token)
+            elif len(token) == 2 and _KINDS[token[0]] == "cjk":
+                within_pairs.update(token)
+                if kinds == {"cjk"}:
+                    pairs.add(token)
+        self._words = words - within_pairs
+        self._singles = singles - within_pairs
+        self._pairs = pairs
+        self._begins, self._ends = _table(pair[0] for pair in pairs), _table(pair[1] for pair in pairs)
 
     def spans(self, text: str) -> list[Span]:
         """Parts of `text` that share tokens with the query: ascending, not overlapping, in code points of `text`.
