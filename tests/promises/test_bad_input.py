@@ -7,11 +7,25 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import grpc
 import pytest
 
-from groundwire.v1 import ingest_pb2, metric_pb2, narrative_pb2
+from groundwire.v1 import admin_pb2, glossary_pb2, ingest_pb2, metric_pb2, narrative_pb2
 from groundwire_server.errors import ErrorReason
-from tests.rpc.house import Documents, Facts, House, document_part, fact, finish, furnish, house, snippets, start
+from tests.rpc.house import (
+    Documents,
+    Facts,
+    House,
+    document_part,
+    fact,
+    finish,
+    furnish,
+    house,
+    snippets,
+    start,
+    term,
+)
+from tests.rpc.serving import failure_of
 
 FILE_PART = 200_000
 
@@ -162,3 +176,73 @@ def test_an_attribute_of_another_type_says_so(here: House) -> None:
     assert store_fact(here, metric="TYPED", attributes=[text]) == [("attributes", "ATTRIBUTE_TYPE_MISMATCH")]
     outcome = store_document(here, "typed.md", b"A typed text.", attributes=[text])
     assert ErrorReason(outcome.error.reason) is ErrorReason.ATTRIBUTE_TYPE_MISMATCH
+
+
+# ---- glossary ------------------------------------------------------------------------------------------------------
+
+METRIC, ENTITY = glossary_pb2.TERM_KIND_METRIC, glossary_pb2.TERM_KIND_ENTITY
+
+
+@pytest.mark.parametrize(
+    ("fields", "path", "reason"),
+    [
+        ({"put": [term(METRIC, "LONG", label="L" * 900_000)]}, "put[0]", "VALUE_OUT_OF_RANGE"),
+        ({"put": [term(METRIC, "LONG", "n" * 513)]}, "put[0]", "VALUE_OUT_OF_RANGE"),
+        ({"put": [term(METRIC, "EMPTY", "")]}, "put[0].synonyms[0].text", "VALUE_REQUIRED"),
+        ({"put": [term(METRIC, "THIN", "\u200b")]}, "put[0]", "VALUE_MALFORMED"),
+        ({"put": [term(METRIC, "UNIT", metric={"unit": "USD\n7"})]}, "put[0].metric.unit", "VALUE_MALFORMED"),
+        (
+            {"put": [term(ENTITY, "ID", entity={"identifiers": [{"scheme": "lei"}]})]},
+            "put[0].entity.identifiers[0].value",
+            "VALUE_REQUIRED",
+        ),
+        (
+            {"put": [term(ENTITY, "UP", entity={"parent_code": "NOWHERE"})]},
+            "put[0].entity.parent_code",
+            "UNKNOWN_NAME",
+        ),
+        (
+            {"replace_all": True, "remove": [{"kind": METRIC, "code": "POPULATION"}]},
+            "remove",
+            "CONTRADICTION",
+        ),
+        (
+            {"put": [term(METRIC, "BOTH")], "remove": [{"kind": METRIC, "code": "BOTH"}]},
+            "remove[0]",
+            "CONTRADICTION",
+        ),
+    ],
+)
+def test_a_glossary_that_could_not_be_spoken_is_refused(
+    here: House, fields: dict[str, Any], path: str, reason: str
+) -> None:
+    request = admin_pb2.UpdateGlossaryRequest(library_id="default", **fields)
+    failure = failure_of(lambda: here.admin.UpdateGlossary(request))
+    assert [each[:2] for each in failure.violations] == [(path, reason)]
+    assert figures(here, "population", "Japan")
+
+
+# ---- size ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_message_over_the_limit_gets_a_reason(here: House) -> None:
+    request = metric_pb2.QueryMetricRequest(queries=[{"metric": "x" * (2 << 20), "entity": "y", "period": "2020"}])
+    failure = failure_of(lambda: here.metric.QueryMetric(request))
+    assert (failure.code, failure.reason) == (grpc.StatusCode.INVALID_ARGUMENT, "INVALID_REQUEST")
+    assert [each[:2] for each in failure.violations] == [("request", "VALUE_OUT_OF_RANGE")]
+
+
+def test_filter_and_hint_always_fit_into_the_header_that_gives_them_back(here: House) -> None:
+    def tree(kind: str, text: str, count: int) -> dict[str, Any]:
+        lists = [{"predicate": {"field": "period", "none_of": {"values": [{kind: text}] * 1000}}}] * count
+        return {"all_of": {"filters": lists}}
+
+    fitting = tree("period_value", "today", 20)
+    query = {"metric": "population", "entity": "Japan", "period": "2020"}
+    request = metric_pb2.QueryMetricRequest(queries=[query], options={"filter": fitting, "hint": fitting})
+    assert snippets(here.metric.QueryMetric(request))
+    larger = {"filter": tree("period_value", "FY24", 90)}
+    failure = failure_of(
+        lambda: here.metric.QueryMetric(metric_pb2.QueryMetricRequest(queries=[query], options=larger))
+    )
+    assert [each[:2] for each in failure.violations] == [("options.filter", "FILTER_TOO_LARGE")]

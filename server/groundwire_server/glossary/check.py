@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from groundwire_server.errors import ErrorReason, InvalidRequest, Violation
+from groundwire_server.glossary.names import name_key
 from groundwire_server.glossary.periods import FiscalCalendar
-from groundwire_server.glossary.terms import EntityTerm, MemberTerm, Term, TermKind, kind_of, names_of
+from groundwire_server.glossary.terms import EntityTerm, MemberTerm, MetricTerm, Term, TermKind, kind_of, names_of
 
 __all__ = ["check_terms"]
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _LONGEST_CODE = 512
+# What a query may ask by (metric.proto): a longer name could never be said, and it goes into every sentence.
+_LONGEST_NAME = 512
+_LONGEST_TEXT = 16_384
+_LONGEST_LANGUAGE = 35  # of a language tag
 
 
 def check_terms(terms: Sequence[Term], places: Sequence[str]) -> None:
@@ -36,8 +43,16 @@ def _faults(term: Term, place: str) -> Iterator[Violation]:
     if isinstance(term, MemberTerm):
         yield from _code_faults(term.dimension, f"{place}.dimension")
     for name in names_of(term):
-        if not name.strip() or any(ord(char) < 0x20 for char in name):
+        if len(name) > _LONGEST_NAME:
+            words = f"a name has {len(name)} characters, at most {_LONGEST_NAME}"
+            yield Violation(place, ErrorReason.VALUE_OUT_OF_RANGE, words)
+        elif not name_key(name) or _CONTROL.search(name):
             yield Violation(place, ErrorReason.VALUE_MALFORMED, f"{name!r} is blank or holds control characters")
+    if any(len(synonym.language) > _LONGEST_LANGUAGE for synonym in term.synonyms):
+        words = f"a language has more than {_LONGEST_LANGUAGE} characters"
+        yield Violation(f"{place}.synonyms", ErrorReason.VALUE_OUT_OF_RANGE, words)
+    if isinstance(term, MetricTerm):
+        yield from _metric_faults(term, place)
     if isinstance(term, EntityTerm) and term.fiscal_year_start:
         try:
             FiscalCalendar(term.fiscal_year_start)
@@ -49,10 +64,22 @@ def _faults(term: Term, place: str) -> Iterator[Violation]:
             )
 
 
+def _metric_faults(term: MetricTerm, place: str) -> Iterator[Violation]:
+    if len(term.unit) > _LONGEST_NAME:
+        words = f"{len(term.unit)} characters, at most {_LONGEST_NAME}"
+        yield Violation(f"{place}.unit", ErrorReason.VALUE_OUT_OF_RANGE, words)
+    elif _CONTROL.search(term.unit):
+        yield Violation(f"{place}.unit", ErrorReason.VALUE_MALFORMED, f"{term.unit!r} holds control characters")
+    for name, text in (("definition", term.definition), ("derivation", term.derivation)):
+        if len(text) > _LONGEST_TEXT:
+            words = f"{len(text)} characters, at most {_LONGEST_TEXT}"
+            yield Violation(f"{place}.{name}", ErrorReason.VALUE_OUT_OF_RANGE, words)
+
+
 def _code_faults(code: str, field: str) -> Iterator[Violation]:
     if not code.strip():
         yield Violation(field, ErrorReason.VALUE_REQUIRED, "must not be blank")
-    elif code != code.strip() or any(ord(char) < 0x20 or 0x7F <= ord(char) < 0xA0 for char in code):
+    elif code != code.strip() or _CONTROL.search(code):
         yield Violation(field, ErrorReason.VALUE_MALFORMED, f"{code!r} holds control characters or outer blanks")
     elif len(code.encode("utf-8", "surrogatepass")) > _LONGEST_CODE:
         yield Violation(field, ErrorReason.VALUE_OUT_OF_RANGE, f"longer than {_LONGEST_CODE} bytes")

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 from groundwire.v1 import admin_pb2
 from groundwire_server.engine import Engine, GlossaryChange
+from groundwire_server.errors import ErrorReason, InvalidRequest
 from groundwire_server.rpc.call import RpcCall
-from groundwire_server.rpc.decode_glossary import decode_term_names, decode_terms
+from groundwire_server.rpc.decode_glossary import as_in_the_request, decode_term_names, decode_terms
 from groundwire_server.rpc.decode_library import decode_library_config
 from groundwire_server.rpc.encode_admin import encode_glossary_update, encode_library, encode_server_info
 from groundwire_server.rpc.findings import Findings
@@ -84,14 +85,23 @@ class AdminService:
             remove=decode_term_names(request.remove, "remove", findings),
             replace_all=request.replace_all,
         )
+        if request.replace_all and request.remove:
+            findings.add("remove", ErrorReason.CONTRADICTION, "must be empty beside replace_all")
+        put = {(term.kind, term.dimension.dimension, term.code) for term in request.put}
+        for place, each in enumerate(request.remove):
+            if (each.kind, each.dimension, each.code) in put:
+                findings.add(f"remove[{place}]", ErrorReason.CONTRADICTION, f"{each.code[:80]!r} stands in put as well")
         findings.settle()
-        update = await self._pool.run(
-            lambda: self._engine.update_glossary(
-                request.library_id,
-                change,
-                call.principal,
-                validate_only=request.validate_only,
-                if_snapshot_id=request.if_snapshot_id,
+        try:
+            update = await self._pool.run(
+                lambda: self._engine.update_glossary(
+                    request.library_id,
+                    change,
+                    call.principal,
+                    validate_only=request.validate_only,
+                    if_snapshot_id=request.if_snapshot_id,
+                )
             )
-        )
+        except InvalidRequest as error:
+            raise InvalidRequest([as_in_the_request(each) for each in error.violations]) from None
         return encode_glossary_update(update)

@@ -23,6 +23,9 @@ from groundwire_server.rpc.findings import Findings
 
 __all__ = ["decode_filter"]
 
+# The header gives filter and hint back, periods in canonical form, in a frame of 1 MiB.
+MAX_FILTER_BYTES = 256 << 10
+
 _OPERATORS = {
     "eq": Operator.EQ,
     "ne": Operator.NE,
@@ -41,7 +44,10 @@ def decode_filter(message: filter_pb2.Filter, path: str, findings: Findings, ref
         findings.add(path, ErrorReason.FILTER_TOO_LARGE, f"{depth} levels, at most {MAX_FILTER_DEPTH}")
     if nodes > MAX_FILTER_NODES:
         findings.add(path, ErrorReason.FILTER_TOO_LARGE, f"{nodes} nodes, at most {MAX_FILTER_NODES}")
-    if depth > MAX_FILTER_DEPTH or nodes > MAX_FILTER_NODES:
+    size = message.ByteSize()
+    if size > MAX_FILTER_BYTES:
+        findings.add(path, ErrorReason.FILTER_TOO_LARGE, f"{size} bytes, at most {MAX_FILTER_BYTES}")
+    if depth > MAX_FILTER_DEPTH or nodes > MAX_FILTER_NODES or size > MAX_FILTER_BYTES:
         return None
     return _decode(message, path, findings, reference)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Literal
 
 from groundwire.v1 import admin_pb2, glossary_pb2
-from groundwire_server.errors import ErrorReason
+from groundwire_server.errors import ErrorReason, Violation
 from groundwire_server.glossary import (
     Additivity,
     ChannelTerm,
@@ -21,7 +22,7 @@ from groundwire_server.glossary import (
 )
 from groundwire_server.rpc.findings import Findings
 
-__all__ = ["TermName", "decode_kind", "decode_term_names", "decode_terms"]
+__all__ = ["TermName", "as_in_the_request", "decode_kind", "decode_term_names", "decode_terms"]
 
 # Kind, axis (of members only) and code: what names a term.
 TermName = tuple[TermKind, str, str]
@@ -37,6 +38,14 @@ _DETAILS = {
     TermKind.ENTITY: "entity",
     TermKind.CHANNEL: None,
     TermKind.MEMBER: "dimension",
+}
+_WIRE_FIELDS = {
+    "parent": "entity.parent_code",
+    "fiscal_year_start": "entity.fiscal_year_start",
+    "unit": "metric.unit",
+    "definition": "metric.definition",
+    "derivation": "metric.derivation",
+    "dimension": "dimension.dimension",
 }
 _NATURES = {
     glossary_pb2.METRIC_NATURE_FLOW: MetricNature.FLOW,
@@ -75,6 +84,12 @@ def decode_term_names(messages: Iterable[admin_pb2.TermRef], path: str, findings
     return named
 
 
+def as_in_the_request(violation: Violation) -> Violation:
+    """A fault that the glossary has found, under the path of the request: it names fields as its file does."""
+    place, dot, field = violation.field.rpartition(".")
+    return replace(violation, field=f"{place}{dot}{_WIRE_FIELDS.get(field, field)}")
+
+
 def _term(message: glossary_pb2.Term, path: str, findings: Findings) -> Term | None:
     kind = decode_kind(message.kind, f"{path}.kind", findings)
     findings.required(f"{path}.code", message.code)
@@ -84,6 +99,8 @@ def _term(message: glossary_pb2.Term, path: str, findings: Findings) -> Term | N
     if detail not in (None, _DETAILS[kind]):
         findings.add(f"{path}.{detail}", ErrorReason.CONTRADICTION, f"does not go with kind {kind.name}")
         return None
+    for place, each in enumerate(message.synonyms):
+        findings.required(f"{path}.synonyms[{place}].text", each.text)
     synonyms = tuple(Synonym(each.text, each.language) for each in message.synonyms)
     match kind:
         case TermKind.METRIC:
@@ -116,6 +133,9 @@ def _metric(message: glossary_pb2.Term, synonyms: tuple[Synonym, ...], path: str
 
 def _entity(message: glossary_pb2.Term, synonyms: tuple[Synonym, ...], path: str, findings: Findings) -> EntityTerm:
     detail = message.entity
+    for place, each in enumerate(detail.identifiers):
+        findings.required(f"{path}.entity.identifiers[{place}].scheme", each.scheme)
+        findings.required(f"{path}.entity.identifiers[{place}].value", each.value)
     named_by = detail.fiscal_year_named_by
     findings.known(f"{path}.entity.fiscal_year_named_by", named_by, glossary_pb2.FiscalYearNaming.DESCRIPTOR)
     return EntityTerm(

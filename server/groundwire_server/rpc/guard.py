@@ -29,6 +29,7 @@ from groundwire_server.rpc.call import RpcCall
 from groundwire_server.rpc.errors import DETAILS_KEY, to_status
 from groundwire_server.rpc.log import Log, fault_fields
 from groundwire_server.rpc.request_id import is_request_id
+from groundwire_server.rpc.stream import MAX_FRAME_BYTES
 
 __all__ = ["Guard", "parse_request", "unknown_fields"]
 
@@ -198,9 +199,12 @@ def _no_such_method() -> Any:
 
 
 def parse_request(deserialize: Callable[[bytes], Any] | None, raw: bytes) -> Any:
-    """The message. Raises InvalidRequest when the bytes are none; the parser's own words stay here."""
+    """The message. Raises InvalidRequest when the bytes are too many or none; the parser's own words stay here."""
     if deserialize is None:
         return raw
+    if len(raw) > MAX_FRAME_BYTES:
+        words = f"{len(raw)} bytes, at most {MAX_FRAME_BYTES}"
+        raise InvalidRequest.one("request", ErrorReason.VALUE_OUT_OF_RANGE, words)
     try:
         return deserialize(raw)
     except DecodeError:

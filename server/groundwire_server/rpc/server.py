@@ -19,10 +19,12 @@ from groundwire_server.settings import ServerSettings
 __all__ = ["MAX_MESSAGE_BYTES", "WireServer"]
 
 MAX_MESSAGE_BYTES = MAX_FRAME_BYTES
+# A message over the limit is refused by the guard, with its reason; only what nobody sends by accident, by grpc alone.
+_READ_BYTES = 16 << 20
 _MIN_PING_MS = 5_000
 
 _OPTIONS = [
-    ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
+    ("grpc.max_receive_message_length", _READ_BYTES),
     ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
     # Two servers on one port would share the calls of one in silence; a taken port is an error.
     ("grpc.so_reuseport", 0),
