@@ -10,7 +10,7 @@ from typing import Any
 import grpc
 import pytest
 
-from groundwire.v1 import admin_pb2, glossary_pb2, ingest_pb2, metric_pb2, narrative_pb2
+from groundwire.v1 import admin_pb2, glossary_pb2, graph_pb2, ingest_pb2, metric_pb2, narrative_pb2
 from groundwire_server.errors import ErrorReason
 from tests.rpc.house import (
     Documents,
@@ -246,3 +246,15 @@ def test_filter_and_hint_always_fit_into_the_header_that_gives_them_back(here: H
         lambda: here.metric.QueryMetric(metric_pb2.QueryMetricRequest(queries=[query], options=larger))
     )
     assert [each[:2] for each in failure.violations] == [("options.filter", "FILTER_TOO_LARGE")]
+
+
+def test_a_relation_with_many_heavy_sources_is_sent_with_those_that_fit(here: House) -> None:
+    heavy = [{"name": f"n{n}", "value": {"string_value": "字" * 700}} for n in range(25)]
+    given = {"subject": "JPN", "relation": "heavy", "object": "ACME", "object_kind": "entity", "attributes": heavy}
+    for first in range(0, 30, 3):
+        records = [ingest_pb2.RelationRecord(**given, source_doc=f"s{n}", locator="p") for n in range(first, first + 3)]
+        assert rejected(here.store_facts(ingest_pb2.FactRecords(relations=records))) == []
+    request = graph_pb2.GraphTraceRequest(neighborhood={"node_ids": ["entity:JPN"], "relations": ["heavy"]})
+    (edge,) = snippets(here.graph.GraphTrace(request))
+    assert 5 < len(edge.lineage.members) < 29
+    assert 1 + len(edge.lineage.members) + edge.lineage.members_omitted == 30

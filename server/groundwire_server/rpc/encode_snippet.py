@@ -36,6 +36,8 @@ __all__ = [
 ]
 
 MAX_MEMBERS = 100
+# Of all members of one snippet together: a frame has 1 MiB, and there is more in it.
+MAX_MEMBER_BYTES = 512 << 10
 MAX_HIGHLIGHTS = 1000  # a long passage of nothing but the query's words would not fit into a message with all of them
 _MAX_OPERANDS = 10_000
 _LINEAGE_TEXTS = (
@@ -106,10 +108,22 @@ def _fill_lineage(message: evidence_pb2.Lineage, lineage: Lineage) -> None:
         message.valid_as_of.CopyFrom(encode_time(lineage.valid_as_of))
     if lineage.ingested_at is not None:
         message.ingested_at.CopyFrom(encode_time(lineage.ingested_at))
-    for member in lineage.members[:MAX_MEMBERS]:
-        _fill_lineage(message.members.add(), member)
-    message.members_omitted = lineage.members_omitted + max(0, len(lineage.members) - MAX_MEMBERS)
+    if lineage.members or lineage.members_omitted:
+        _fill_members(message, lineage)
     fill_attributes(message.attributes, lineage.attributes)
+
+
+def _fill_members(message: evidence_pb2.Lineage, lineage: Lineage) -> None:
+    """As many members as are allowed and fit into a frame; the others are counted."""
+    size = 0
+    for member in lineage.members[:MAX_MEMBERS]:
+        added = message.members.add()
+        _fill_lineage(added, member)
+        size += added.ByteSize()
+        if size > MAX_MEMBER_BYTES:
+            del message.members[-1]
+            break
+    message.members_omitted = lineage.members_omitted + len(lineage.members) - len(message.members)
 
 
 def _fill_scores(message: evidence_pb2.Scores, scores: Scores) -> None:
