@@ -20,10 +20,10 @@ _Match = tuple[int, int]
 
 
 class _Kinds(dict[str, str]):
-    """What characters are part of, as they are met: "cjk" for a CJK run, "word" for another word, "" for neither."""
+    """What characters are part of, as they are met: "c" for a CJK run, "w" for another word, "-" for neither."""
 
     def __missing__(self, character: str) -> str:
-        kind = "cjk" if is_cjk(character) else "word" if is_word_character(character) else ""
+        kind = "c" if is_cjk(character) else "w" if is_word_character(character) else "-"
         self[character] = kind
         return kind
 
@@ -47,16 +47,16 @@ class Highlighter:
         pairs: set[str] = set()
         within_pairs: set[str] = set()
         for token in query_tokens:
-            kinds = set(map(_KINDS.__getitem__, token))
-            if kinds == {"word"}:
-                words.add(token)
-            elif len(token) == 1 and kinds == {"cjk"}:
+            kinds = "".join(map(_KINDS.__getitem__, token))
+            if kinds == "cc":
+                pairs.add(token)
+            elif kinds == "c":
                 singles.add(token)
-            elif len(token) == 2 and _KINDS[token[0]] == "cjk":
+            elif not kinds.strip("w"):
+                words.add(token)
+            if len(kinds) == 2 and kinds[0] == "c":
                 within_pairs.update(token)
-                if kinds == {"cjk"}:
-                    pairs.add(token)
-        self._words = words - within_pairs
+        self._words = words - within_pairs - {""}
         self._singles = singles - within_pairs
         self._pairs = pairs
         self._begins, self._ends = _table(pair[0] for pair in pairs), _table(pair[1] for pair in pairs)
@@ -92,7 +92,7 @@ class Highlighter:
             for word in words
             if word in normal
             for at in _places(normal, word)
-            if _KINDS[framed[at]] != "word" and _KINDS[framed[at + len(word) + 1]] != "word"
+            if _KINDS[framed[at]] != "w" and _KINDS[framed[at + len(word) + 1]] != "w"
         ]
 
     def _pairs_in(self, normal: str) -> list[_Match]:
