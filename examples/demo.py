@@ -35,7 +35,9 @@ from groundwire import (
     TextPassage,
     UnrecognizedParam,
 )
+from groundwire_server.cli.ending import BROKEN_PIPE, INTERRUPTED
 from groundwire_server.cli.output import describe
+from groundwire_server.cli.streams import let_go_of_output, printable
 from groundwire_server.errors import GroundwireError as ServerError
 
 HERE = Path(__file__).resolve().parent
@@ -90,10 +92,7 @@ QUESTIONS = [
         "a why",
         WHY,
         lambda client: client.ask(WHY),
-        lambda answer: (
-            answer.route.route is Route.NARRATIVE
-            and any(part.origin is AnswerOrigin.QUOTATION for part in answer.parts)
-        ),
+        lambda answer: answer.route.route is Route.NARRATIVE and quotes(answer, "ja/ニカラグア事件.md"),
     ),
     Question(
         "a composite",
@@ -151,7 +150,10 @@ def main() -> int:
         return run(given.folder, lexical=given.lexical)
     except KeyboardInterrupt:
         say("\nstopped")
-        return 130
+        return INTERRUPTED
+    except BrokenPipeError:
+        let_go_of_output()  # `| head`
+        return BROKEN_PIPE
     except (GroundwireError, ServerError) as error:
         say(f"\nThe demo failed: {error}")
         return 1
@@ -159,7 +161,7 @@ def main() -> int:
 
 def run(folder: Path, *, lexical: bool) -> int:
     """The demo, from the model to the last check."""
-    from groundwire_server.rpc import running_server
+    from groundwire_server.rpc import running
     from groundwire_server.settings import load_settings
 
     began = time.monotonic()
@@ -175,9 +177,11 @@ def run(folder: Path, *, lexical: bool) -> int:
         },
         environ={},
     )
-    with running_server(settings) as address, Client(address, timeout=60) as client:
-        say(f"\nA server answers at {address}.")
-        ingest(client)
+    with running(settings) as server, Client(server.address, timeout=60) as client:
+        server.engine.wait_for_embedder()
+        say(f"\nA server answers at {server.address}.")
+        if not ingest(client):
+            return 1
         checks = [check(client, number, question) for number, question in enumerate(QUESTIONS, start=1)]
         if not lexical:
             checks.append(check_hybrid(client))
@@ -198,14 +202,14 @@ def prepare_model(folder: Path) -> bool:
         model = prepare(DEFAULT_MODEL, StepLines(), folder=folder / "models")
     except ServerError as error:
         say(f"\nThe model could not be prepared: {error}")
-        say("Try again with `make demo`: what was downloaded is kept. Or go on without it: `make demo ARGS=--lexical`.")
+        say("Try again with `make demo`: what was downloaded is kept. Or go on without it: `make demo LEXICAL=1`.")
         return False
     say(f"It is ready: sha256 {model.version}")
     return True
 
 
-def ingest(client: Client) -> None:
-    """Documents, glossary, figures and relations of the example; a second run changes nothing."""
+def ingest(client: Client) -> bool:
+    """Documents, glossary, figures and relations of the example, all of them; a second run changes nothing."""
     from groundwire import DocumentUpload, FactFile
     from groundwire_server.cli.embeddings import await_embeddings
     from groundwire_server.cli.terms import read_terms
@@ -224,7 +228,10 @@ def ingest(client: Client) -> None:
         f"Ingested: {documents.stored} documents ({documents.unchanged} unchanged), "
         f"{rows.stored} figures and relations ({rows.unchanged} unchanged)."
     )
-    await_embeddings(client, "default")
+    if documents.failed or rows.failed:
+        say(f"{documents.failed} documents and {rows.failed} rows were refused: NOT as it should be")
+        return False
+    return await_embeddings(client, "default")
 
 
 def check(client: Client, number: int, question: Question) -> bool:
@@ -234,7 +241,7 @@ def check(client: Client, number: int, question: Question) -> bool:
     with question.ask(client) as stream:
         for frame in stream:
             for line in describe(frame, ranks):
-                say(f"   {line}")
+                say(f"   {printable(line)}")
         good = bool(question.holds(stream.collect()))
     say("   ✓ as it should be" if good else "   ✗ NOT as it should be")
     return good
@@ -269,4 +276,10 @@ def say(line: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        code = main()
+    except KeyboardInterrupt:  # again, while the first one was cleaning up
+        code = INTERRUPTED
+    if code == INTERRUPTED:
+        os._exit(code)  # threads of native code may be anywhere; the interpreter must not be taken down around them
+    sys.exit(code)

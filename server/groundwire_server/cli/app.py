@@ -62,7 +62,9 @@ class Commands(CommandGroup):
         formatter.write(f"\n{EXIT_CODES}\n")
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(
+    name="groundwire", cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}
+)
 @click.version_option(__version__, prog_name="groundwire")
 @server_options
 @click.pass_context

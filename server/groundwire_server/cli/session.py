@@ -60,6 +60,7 @@ class Session:
         """The address of who has the data folder, else of a server of our own, which the stack stops."""
         from groundwire_server.rpc import running
 
+        self.settings()  # whatever is wrong in them is said, also where a value has no bearing here
         backend = {} if embedder else {"embedding__backend": "none"}
         settings = self.settings(server__host="127.0.0.1", server__port=0, log__level="error", **backend)
         give_up = time.monotonic() + _PATIENCE_SECONDS

@@ -1,0 +1,95 @@
+"""`groundwire facts load` and `groundwire glossary load`."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.commands import FIGURES, GLOSSARY, run, write
+
+
+def test_figures_go_in_once() -> None:
+    write(".", {"figures.csv": FIGURES})
+    assert run("facts", "load", "figures.csv", "--dry-run").out == "2 would be stored, 0 unchanged, 0 refused\n"
+    assert run("facts", "load", "figures.csv").out == "2 stored, 0 unchanged, 0 refused\n"
+    assert run("facts", "load", "figures.csv").out == "0 stored, 2 unchanged, 0 refused\n"
+
+
+def test_relations_go_in_under_their_names() -> None:
+    row = '{"subject": "INDIA", "relation": "part_of", "object": "ASIA", "source_doc": "r", "locator": "1"}\n'
+    names = 'part_of = {inverse = "parent_of"}\n'
+    write(".", {"regions.jsonl": row, "relations.toml": names})
+    ran = run("facts", "load", "regions.jsonl", "--form", "relations_jsonl", "--mapping", "relations.toml")
+    assert (ran.code, ran.out) == (0, "1 stored, 0 unchanged, 0 refused\n")
+
+
+def test_a_bad_row_is_named_with_its_column_and_the_others_land() -> None:
+    bad = "REVENUE,ACME,FY2022,about 7,USD_M,r.md,1\nREVENUE,ACME,someday,7,USD_M,r.md,1\n"
+    write(".", {"figures.csv": FIGURES + bad})
+    ran = run("facts", "load", "figures.csv")
+    assert ran.code == 3
+    assert ran.out == "2 stored, 0 unchanged, 2 refused\n"
+    lines = ran.err.splitlines()
+    assert lines[0].startswith("refused figures.csv row 4, value = 'about 7': ")
+    assert lines[0].endswith("(FACT_VALUE_MALFORMED)")
+    assert lines[1].startswith("refused figures.csv row 5, period = 'someday': ")
+    told = run("facts", "load", "figures.csv", "--json")
+    rows = [row for frame in told.frames for row in frame.get("rows", ())]
+    assert [(row["row"], row["column"], row["reason"]) for row in rows] == [
+        (4, "value", "FACT_VALUE_MALFORMED"),
+        (5, "period", "FACT_PERIOD_MALFORMED"),
+    ]
+    assert told.frames[-1]["failed"] == 2
+
+
+@pytest.mark.parametrize(
+    ("files", "words", "code", "why"),
+    [
+        ({"f.txt": "x"}, ("f.txt",), 3, "refused f.txt: no form is known for '.txt'"),
+        ({"f.jsonl": "{\n"}, ("f.jsonl",), 3, "refused f.jsonl row 1, '{': The line is no JSON."),
+        ({"f.csv": b"\x00\x01"}, ("f.csv",), 3, "refused f.csv: the content is no text"),
+        ({"f.csv": FIGURES, "m.toml": b"\xff"}, ("f.csv", "--mapping", "m.toml"), 1, "m.toml: it is no UTF-8 text"),
+        ({"f.csv": FIGURES, "m.toml": "["}, ("f.csv", "--mapping", "m.toml"), 3, "is no TOML"),
+        ({"f.csv": FIGURES}, ("f.csv", "--form", "xlsx"), 2, "'xlsx' is not one of"),
+        ({"f.csv": FIGURES}, ("f.csv", "none.csv"), 2, "'none.csv' does not exist"),
+        ({"f.csv": FIGURES}, ("f.csv", "--library", "No Lib"), 1, "library"),
+    ],
+)
+def test_files_that_do_not_hold(files: dict[str, str | bytes], words: tuple[str, ...], code: int, why: str) -> None:
+    write(".", files)
+    ran = run("facts", "load", *words)
+    assert ran.code == code
+    assert why in ran.err
+    assert len(ran.err.splitlines()) == 1
+
+
+def test_a_glossary_goes_in_all_or_nothing() -> None:
+    write(".", {"glossary.toml": GLOSSARY, "more.toml": '[[entity]]\ncode = "BOLT"\n', "figures.csv": FIGURES})
+    assert run("glossary", "load", "glossary.toml", "--dry-run").out == "2 terms checked\n"
+    assert run("glossary", "load", "glossary.toml").out == "2 terms loaded\n"
+    assert run("glossary", "load", "more.toml", "--add").out == "1 terms loaded\n"
+    run("facts", "load", "figures.csv")
+    assert run("metric", "sales", "Acme", "FY2024").out.count("found ") == 1
+    assert run("glossary", "load", "more.toml", "--json").frames[0]["frame"] == "GlossaryUpdate"
+    assert "unrecognized metric 'sales'" in run("metric", "sales", "ACME", "FY2024").out
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("g.yaml", GLOSSARY, "g.yaml: a glossary ends in .toml or .jsonl"),
+        ("g.toml", b"\xff", "g.toml: it is no UTF-8 text"),
+        ("g.toml", "[", "g.toml: "),
+        ("g.toml", "[[metric]]\ncode = 1\n", "g.toml: metric[0].code: a text is needed"),
+        ("g.jsonl", "{\n", "g.jsonl: line 1: no JSON"),
+        (
+            "g.toml",
+            '[[metric]]\ncode = "A"\nsynonyms = {en = ["x"]}\n[[metric]]\ncode = "B"\nsynonyms = {en = ["x"]}\n',
+            "'x' is a name of A (put[0]) and of B (put[1])",
+        ),
+    ],
+)
+def test_a_glossary_that_does_not_hold(name: str, content: str | bytes, why: str) -> None:
+    write(".", {name: content})
+    ran = run("glossary", "load", name)
+    assert ran.code == 1
+    assert why in ran.complaint

@@ -1,0 +1,110 @@
+"""`groundwire retrieve`, `metric` and `ask`."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.commands import furnish, run
+
+
+def test_passages_with_their_place() -> None:
+    furnish()
+    ran = run("retrieve", "energy contract", "--mode", "lexical", "--top-k", "1")
+    assert ran.code == 0
+    assert "reports/2024.md#line=1-5 revision 1 0-" in ran.out
+    assert "summary  exhausted: 1 snippets of 1 candidates" in ran.out
+    kinds = [frame["frame"] for frame in run("retrieve", "energy", "--json").frames]
+    assert kinds == ["StreamHeader", "SnippetBatch", "StreamSummary"]
+
+
+def test_without_a_model_a_fallback_is_told_and_may_be_forbidden() -> None:
+    furnish()
+    assert "degraded VECTOR_OFF (embedder)" in run("retrieve", "energy").out
+    assert "(DEGRADATION_FORBIDDEN)" in run("retrieve", "energy", "--strict").complaint
+    assert "(NO_EMBEDDER)" in run("retrieve", "energy", "--mode", "hybrid").complaint
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("",), "query: must not be blank"),
+        (("x", "--top-k", "1000"), "top_k: 1000 is not in 0..200"),
+        (("x", "--fusion", "magic"), "tuning.fusion: 'magic' is none of linear, rrf"),
+        (("x", "--in", "nowhere"), "There is no library 'nowhere' here. Libraries: default."),
+        (("x" * 9000,), "9000 code points, at most 8192"),
+    ],
+)
+def test_a_query_that_does_not_hold(words: tuple[str, ...], why: str) -> None:
+    furnish()
+    ran = run("retrieve", *words)
+    assert ran.code == 1
+    assert why in ran.complaint
+    assert ran.out == ""
+
+
+def test_a_figure_with_its_source() -> None:
+    furnish()
+    ran = run("metric", "sales", "アクメ", "2024年度", "--language", "en")
+    assert ran.code == 0
+    assert "Revenue of Acme Corporation for FY2024: 1234.50 USD_M." in ran.out
+    assert "reports/2024.md line=3" in ran.out
+
+
+def test_several_figures_at_once() -> None:
+    furnish()
+    frames = run("metric", "sales", "Acme", "FY2023|FY2024|FY2025", "--json").frames
+    outcomes = [each["outcome"]["kind"] for frame in frames for each in frame.get("outcomes", ())]
+    assert outcomes == ["MetricFound", "MetricFound", "MetricNotFound"]
+    values = [each["payload"]["value"] for frame in frames for each in frame.get("snippets", ())]
+    assert values == ["1100", "1234.50"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("sales", "Acme", "FY1999"), "not found sales / Acme / FY1999"),
+        (("salez", "Acme", "FY2024"), "unrecognized metric 'salez'; near: sales"),
+        (("sales", "Acmee", "FY2024"), "unrecognized entity 'Acmee'; near: ACME"),
+        (("sales", "Acme", "the other day"), "unrecognized period 'the other day'"),
+        (("sales", "Acme", "FY2024", "--channel", "Online"), "unrecognized channel 'Online'"),
+    ],
+)
+def test_no_figure_is_an_answer_too(words: tuple[str, ...], said: str) -> None:
+    furnish()
+    ran = run("metric", *words)
+    assert ran.code == 0
+    assert said in ran.out
+    assert "  [1]" not in ran.out
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("sales", "Acme", ""), "product.periods[0]: must not be blank"),
+        (("sales|", "Acme", "FY2024"), "product.metrics[1]: must not be blank"),
+        (("|".join("x" * 1001), "Acme", "FY2024"), "1001"),
+    ],
+)
+def test_a_lookup_that_does_not_hold(words: tuple[str, ...], why: str) -> None:
+    furnish()
+    ran = run("metric", *words)
+    assert ran.code == 1
+    assert why in ran.complaint
+
+
+def test_questions_are_answered_from_what_is_cited() -> None:
+    furnish()
+    figure = run("ask", "What was the revenue of Acme in FY2024?")
+    assert figure.code == 0
+    assert "answer   Revenue of Acme Corporation for FY2024: 1234.50 USD_M. [1]" in figure.out
+    why = run("ask", "Why did the costs for energy fall after the contract?", "--json")
+    said = [frame["text"] for frame in why.frames if frame["frame"] == "AnswerPart"]
+    assert any("Costs for energy fell after the contract with the city was renewed." in text for text in said)
+    assert run("ask", "").code == 1
+    assert run("ask", "x", "--route", "magic").code == 2
+
+
+def test_an_empty_data_folder_answers_nothing() -> None:
+    assert "0 snippets of 0 candidates" in run("retrieve", "x").out
+    assert "unrecognized metric 'a'" in run("metric", "a", "b", "2020").out
+    assert run("ask", "What was the revenue of Acme in FY2024?").code == 0
