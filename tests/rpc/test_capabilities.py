@@ -155,6 +155,7 @@ USES: dict[str, Callable[[House], Any]] = {
     "ingest.resume": resume_ingest,
     "ingest.withdraw_records": ingest_fact(withdraw=True),
     "known_at": retrieve(options={"known_at": {"seconds": 1}}),
+    "library.attributes": save(attributes=[{"name": "year", "value_type": admin_pb2.ATTRIBUTE_TYPE_INTEGER}]),
     "library.reindex": save(index={"chunker": "whole"}),
     "library.tuning": save(tuning={"glossary_variants": True}),
     "metric.calculations": lambda here: here.metric.QueryMetric(

@@ -16,6 +16,7 @@ from groundwire_server.engine.reading import chosen_libraries, refuse_unreachabl
 from groundwire_server.engine.terms import TermDescription, TermPlace, TermWish, describe_terms
 from groundwire_server.errors import Aborted, ErrorReason, NotImplementedHere, NotPermitted, UnknownResource
 from groundwire_server.evidence import Call, Header, Outcomes, Principal, Snippets, Summary
+from groundwire_server.glossary import Glossary
 from groundwire_server.graph import TraceLimits, TraceRequest, trace
 from groundwire_server.ingest import (
     DocumentIngest,
@@ -60,6 +61,7 @@ class Engine:
         )
         self._gate = SecurityGate(settings.gate.outside_names)
         self._libraries = Libraries(settings)
+        self._creating = threading.Lock()  # of two who make one library the second changes it
         try:
             self._embedder = ServerEmbedder(settings, self._libraries.use_embedder)
         except BaseException:
@@ -225,19 +227,22 @@ class Engine:
         check_library_id(library_id, "library.library_id")
         config.check("library.")
         folder = self._libraries.folder
-        known = library_id in folder.list()
-        if if_snapshot_id:
-            self._check_unchanged(library_id, if_snapshot_id, principal)
-        if known:
-            library = folder.library(library_id)
-            _refuse_to_cut_anew(library, config, principal)
-            if not validate_only:
-                library.set_config(config)
-                self._libraries.refresh(library)
-        elif validate_only:
-            return describe_new_library(library_id, config)
-        else:
-            library = folder.create(library_id, config)
+
+        def check(snapshot: Snapshot) -> None:
+            _check_unchanged(snapshot, if_snapshot_id, principal)
+            _refuse_to_cut_anew(snapshot, config, principal)
+
+        with self._creating:
+            if library_id not in folder.list():
+                if if_snapshot_id:
+                    self.snapshot_id(library_id, principal)  # raises: there is none
+                if validate_only:
+                    return describe_new_library(library_id, config)
+                return self._describe(folder.create(library_id, config).snapshot(), principal)
+        library = folder.library(library_id)
+        library.set_config(config, check, dry_run=validate_only)
+        if not validate_only:
+            self._libraries.refresh(library)
         return self._describe(library.snapshot(), principal)
 
     def update_glossary(
@@ -257,12 +262,18 @@ class Engine:
             Aborted: CONFLICTING_CHANGE, the library has changed since `if_snapshot_id`.
         """
         library = self._to_write(library_id, principal, "UpdateGlossary")
-        if if_snapshot_id:
-            self._check_unchanged(library_id, if_snapshot_id, principal)
-        glossary = changed_glossary(library.snapshot().glossary, change)
-        if not validate_only:
-            library.set_glossary(glossary)
+
+        def changed(snapshot: Snapshot) -> Glossary:
+            _check_unchanged(snapshot, if_snapshot_id, principal)
+            return changed_glossary(snapshot.glossary, change)
+
         snapshot = library.snapshot()
+        if validate_only:
+            glossary = changed(snapshot)
+        else:
+            library.change_glossary(changed)
+            snapshot = library.snapshot()
+            glossary = snapshot.glossary
         findings = glossary_findings(glossary, snapshot, principal)
         return GlossaryUpdate(tuple(findings), "" if validate_only else snapshot.snapshot_id(principal))
 
@@ -295,25 +306,25 @@ class Engine:
         self._may_write(principal, method, library_id)
         return self._libraries.for_writing(library_id) if make else self._libraries.for_reading(library_id)
 
-    def _check_unchanged(self, library_id: str, snapshot_id: str, principal: Principal) -> None:
-        if self.snapshot_id(library_id, principal) != snapshot_id:
-            raise Aborted(
-                ErrorReason.CONFLICTING_CHANGE,
-                f"The library {library_id} has changed since it was read.",
-                hint="Read it and try again.",
-                details={"library_id": library_id, "snapshot_id": snapshot_id},
-            )
+
+def _check_unchanged(snapshot: Snapshot, snapshot_id: str, principal: Principal) -> None:
+    if snapshot_id and snapshot.snapshot_id(principal) != snapshot_id:
+        raise Aborted(
+            ErrorReason.CONFLICTING_CHANGE,
+            f"The library {snapshot.library_id} has changed since it was read.",
+            hint="Read it and try again.",
+            details={"library_id": snapshot.library_id, "snapshot_id": snapshot_id},
+        )
 
 
-def _refuse_to_cut_anew(library: Library, config: LibraryConfig, principal: Principal) -> None:
+def _refuse_to_cut_anew(snapshot: Snapshot, config: LibraryConfig, principal: Principal) -> None:
     """A switch without effect on what is there would be a lie, and nothing cuts documents anew yet.
 
     Documents beyond the caller's clearance refuse nothing; they stay as they were cut until they come in again.
     """
-    now = library.config
-    cuts = [(each.chunker, each.chunk_chars, each.overlap_chars) for each in (now, config)]
-    if cuts[0] != cuts[1] and library.snapshot().ever_readable(principal):
+    cuts = [(each.chunker, each.chunk_chars, each.overlap_chars) for each in (snapshot.config, config)]
+    if cuts[0] != cuts[1] and snapshot.ever_readable(principal):
         raise NotImplementedHere(
             "library.reindex",
-            f"The library {library.library_id} has documents, and cutting them anew is not available yet.",
+            f"The library {snapshot.library_id} has documents, and cutting them anew is not available yet.",
         )

@@ -106,8 +106,14 @@ class Library:
                 yield writer
             self._publish()
 
-    def set_config(self, config: LibraryConfig) -> None:
+    def set_config(
+        self, config: LibraryConfig, check: Callable[[Snapshot], None] | None = None, *, dry_run: bool = False
+    ) -> None:
         """Change the settings. Chunks that are there stay as they were cut.
+
+        Args:
+            check: is given the state that is changed, with nobody else changing it; what it raises stops the change.
+            dry_run: raise what would be raised, and change nothing.
 
         Raises:
             InvalidRequest: a value is out of bounds.
@@ -115,15 +121,28 @@ class Library:
         """
         config.check()
         with self._changing():
+            if check is not None:
+                check(self._snapshot)
             Glossary.from_toml(self._snapshot.glossary.to_toml(), ambiguous=config.ambiguous)
+            if dry_run:
+                return
             with self.store.writer() as writer:
                 self._config_file.put(writer, config.to_toml())
             self._publish()
 
     def set_glossary(self, glossary: Glossary) -> None:
         """Put another glossary in place. Raises GlossaryConflict unless the library reports shared synonyms."""
-        text = glossary.to_toml()
+        self.change_glossary(lambda _: glossary)
+
+    def change_glossary(self, change: Callable[[Snapshot], Glossary]) -> None:
+        """Put in place what `change` makes of the present state; nobody else changes it meanwhile.
+
+        Raises:
+            GlossaryConflict: two terms share a name, and the library does not report such.
+            Exception: what `change` raises; then all stays as it was.
+        """
         with self._changing():
+            text = change(self._snapshot).to_toml()
             Glossary.from_toml(text, ambiguous=self._snapshot.config.ambiguous)
             with self.store.writer() as writer:
                 self._glossary_file.put(writer, text)

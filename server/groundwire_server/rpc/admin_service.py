@@ -61,7 +61,10 @@ class AdminService:
     async def save_library(self, request: admin_pb2.SaveLibraryRequest, call: RpcCall) -> admin_pb2.SaveLibraryResponse:
         """Create a library or change its settings."""
         findings = Findings()
-        config = decode_library_config(request.library, self._engine.settings.ingest.chunker, findings)
+        components = self._engine.server_info(call.principal).components
+        embedder = next((f"{each.name}@{each.version}" for each in components if each.kind == "embedder"), "")
+        chunker = self._engine.settings.ingest.chunker
+        config = decode_library_config(request.library, chunker, embedder, findings)
         findings.settle()
         info = await self._pool.run(
             lambda: self._engine.save_library(

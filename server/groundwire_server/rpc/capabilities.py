@@ -46,6 +46,7 @@ NOT_BUILT: frozenset[str] = frozenset(
         "index.representations",
         "index.tree",
         "ingest.withdraw_records",
+        "library.attributes",
         "library.reindex",
         "library.tuning",
         "resume",
