@@ -54,7 +54,8 @@ class Server:
     last_ms: dict[int, list[float]] = field(default_factory=lambda: {top_k: [] for top_k in TOP_KS})
 
     def __post_init__(self) -> None:
-        self.call: Callable[[bytes], Iterator[bytes]] = self.channel.unary_stream(METHOD)
+        method: Any = self.channel.unary_stream(METHOD)
+        self.call: Callable[[bytes], Iterator[bytes]] = method
 
     def cpu_seconds(self) -> float:
         """CPU time of the process so far; the clock's id is made of the process's as clock_getcpuclockid(3) does."""
@@ -116,7 +117,7 @@ def report(servers: dict[str, Server], example: dict[int, list[bytes]], chosen: 
     """JSON lines, then the table; `ratio` is how many times less than the peer."""
     machine = f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, "
     machine += f"calibration {calibration_ms():.0f} ms, Python {platform.python_version()}"
-    lines = []
+    lines: list[dict[str, Any]] = []
     for top_k in TOP_KS:
         echo = servers["echo"]
         for kind in ("wire", "whole"):
@@ -162,11 +163,14 @@ def load(data: Path, lines: Path) -> None:
                 yield DocumentUpload(f"corpus-{corpus_lines.tell()}.jsonl", some)
 
     start = time.perf_counter()
-    with running_server(settings(data, "error")) as address, Client(address) as client:
-        with client.ingest_documents(uploads()) as events:
-            for _ in events:
-                pass
-    say(f"stored {lines.name} in {time.perf_counter() - start:.1f} s")
+    with (
+        running_server(settings(data, "error")) as address,
+        Client(address) as client,
+        client.ingest_documents(uploads()) as events,
+    ):
+        for _ in events:
+            pass
+    print(f"stored {lines.name} in {time.perf_counter() - start:.1f} s", file=sys.stderr)
 
 
 def settings(data: Path, log_level: str = "info") -> Any:
@@ -183,7 +187,8 @@ def started(kind: str, path: Path) -> Iterator[Server]:
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )
-    assert process.stdin is not None and process.stdout is not None
+    assert process.stdin is not None
+    assert process.stdout is not None
     try:
         address = process.stdout.readline().strip()
         if not address:
