@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import sys
 import time
 from collections.abc import Callable
@@ -35,7 +34,8 @@ from groundwire import (
     TextPassage,
     UnrecognizedParam,
 )
-from groundwire_server.cli.ending import BROKEN_PIPE, INTERRUPTED
+from groundwire_server.cli.ending import BROKEN_PIPE
+from groundwire_server.cli.interrupt import INTERRUPTED, handle_signals, leave_at_once
 from groundwire_server.cli.output import describe
 from groundwire_server.cli.streams import let_go_of_output, printable
 from groundwire_server.errors import GroundwireError as ServerError
@@ -145,7 +145,6 @@ def main() -> int:
     given = arguments.parse_args()
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         return run(given.folder, lexical=given.lexical)
     except KeyboardInterrupt:
@@ -276,10 +275,11 @@ def say(line: str) -> None:
 
 
 if __name__ == "__main__":
+    handle_signals()
     try:
         code = main()
     except KeyboardInterrupt:  # again, while the first one was cleaning up
         code = INTERRUPTED
     if code == INTERRUPTED:
-        os._exit(code)  # threads of native code may be anywhere; the interpreter must not be taken down around them
+        leave_at_once(code)
     sys.exit(code)

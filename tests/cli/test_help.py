@@ -9,7 +9,8 @@ import pytest
 
 from groundwire_server import __version__
 from groundwire_server.cli.app import app
-from groundwire_server.cli.ending import BROKEN_PIPE, DONE, FAILED, INTERRUPTED, SOME_REFUSED, USAGE
+from groundwire_server.cli.ending import BROKEN_PIPE, DONE, FAILED, SOME_REFUSED, USAGE
+from groundwire_server.cli.interrupt import INTERRUPTED
 from groundwire_server.settings import setting_names
 from tests.cli.commands import run
 

@@ -3,34 +3,31 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 
 __all__ = ["main"]
 
 # One request must not take all cores, and sums of several threads differ between runs. numpy reads these when it loads.
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-_INTERRUPTED = 130
 
 
 def main() -> None:
     """Entry point of the command."""
+    from groundwire_server.cli.interrupt import INTERRUPTED, handle_signals, leave_at_once
+
     try:
+        handle_signals()
         for name in _ONE_THREAD:
             os.environ.setdefault(name, "1")
         _fill_closed_streams()
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) is signal.SIG_DFL:  # nohup has it ignored
-                signal.signal(number, _leave_in_order)
         from groundwire_server.cli.app import app
 
         app()
     except KeyboardInterrupt:
-        os._exit(_INTERRUPTED)  # before there was anything to clean up, or a second time while that went on
+        leave_at_once(INTERRUPTED)  # before there was anything to clean up, or again while that went on
     except SystemExit as exit_:
-        if exit_.code == _INTERRUPTED:
-            # Threads of native code may be anywhere; the interpreter must not be taken down around them.
-            os._exit(_INTERRUPTED)
+        if exit_.code == INTERRUPTED:
+            leave_at_once(INTERRUPTED)
         raise
 
 
@@ -44,8 +41,3 @@ def _fill_closed_streams() -> None:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  for as long as we live
-
-
-def _leave_in_order(number: int, _frame: object) -> None:
-    """Temporary folders go, a server of our own stops."""
-    raise SystemExit(128 + number)

@@ -11,16 +11,16 @@ import click
 
 from groundwire import ErrorReason
 from groundwire import GroundwireError as ClientError
+from groundwire_server.cli.interrupt import INTERRUPTED
 from groundwire_server.cli.streams import let_go_of_output, note
 from groundwire_server.errors import GroundwireError
 
-__all__ = ["BROKEN_PIPE", "DONE", "EXIT_CODES", "FAILED", "INTERRUPTED", "SOME_REFUSED", "USAGE", "OutputClosed", "end"]
+__all__ = ["BROKEN_PIPE", "DONE", "EXIT_CODES", "FAILED", "SOME_REFUSED", "USAGE", "OutputClosed", "end"]
 
 DONE = 0
 FAILED = 1
 USAGE = 2
 SOME_REFUSED = 3
-INTERRUPTED = 130
 BROKEN_PIPE = 141
 
 EXIT_CODES = """\

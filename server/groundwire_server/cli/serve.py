@@ -8,7 +8,7 @@ import textwrap
 import click
 from pydantic import BaseModel
 
-from groundwire_server.cli.ending import INTERRUPTED
+from groundwire_server.cli.interrupt import INTERRUPTED
 from groundwire_server.cli.options import WORDS, server_options
 from groundwire_server.cli.session import Session
 from groundwire_server.cli.streams import note
