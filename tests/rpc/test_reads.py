@@ -251,7 +251,8 @@ def test_an_unknown_library_is_named(furnished: House) -> None:
 
 def test_a_message_over_the_limit_is_refused_and_the_server_stays_up(furnished: House) -> None:
     failure = failure_of(lambda: furnished.narrative.NarrativeRetrieve(Retrieve(query="x" * (1 << 20))))
-    assert failure.code is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert failure.code is grpc.StatusCode.INVALID_ARGUMENT
+    assert [(field, reason) for field, reason, _ in failure.violations] == [("request", "VALUE_OUT_OF_RANGE")]
     assert retrieve(furnished, "fox")
 
 
