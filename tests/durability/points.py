@@ -42,8 +42,8 @@ POINTS: tuple[Point, ...] = (
     Point("document: whole, before it is read", Call(f"{_INGEST}.documents:prepare_documents", "before"), 7),
     Point("document: read, before it is cut", Call("groundwire_server.readers.registry:read_document", "after"), 7),
     Point("document: after it is cut", Call("groundwire_server.chunking.paragraph:ParagraphChunker.chunk", "after"), 6),
-    Point("upload: after a part is put to it", Call(f"{_INGEST}.upload:Upload.add", "after"), 7),
-    Point("fact part: before it is read", Call(f"{_RPC}:_feed_facts", "before"), 2),
+    Point("upload: after the second part is put to the first", Call(f"{_INGEST}.upload:Upload.add", "after"), 8),
+    Point("fact part: before the second of a file is read", Call(f"{_RPC}:_feed_facts", "before"), 5),
     Point("fact file: before its rows are read", Call(f"{_INGEST}.fact_files:read_rows", "before"), 2),
     # A transaction.
     Point("transaction: just begun", Statement("BEGIN IMMEDIATE", "after"), 4),
@@ -122,6 +122,9 @@ POINTS: tuple[Point, ...] = (
     Point("vectors: the manifest before its name", FileCall("replace", f"{_VECTORS}/vectors.json", "before")),
     Point("vectors: the manifest after its name", FileCall("replace", f"{_VECTORS}/vectors.json", "after")),
     # What the client is told.
+    Point(
+        "outcome: durable, before it is sent", Call("groundwire_server.rpc.call:RpcCall.write", "before", "outcome"), 6
+    ),
     Point(
         "outcome: sent, before its acknowledgement",
         Call("groundwire_server.rpc.call:RpcCall.write", "after", "outcome"),

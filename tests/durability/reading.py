@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from tests.support.canonical import canonical
 __all__ = ["Seen", "answers", "assert_exact", "assert_whole", "look", "wait_embedded"]
 
 _ALL = 10_000
+_LONGEST_WAIT = 60.0
 
 
 @dataclass(frozen=True)
@@ -115,9 +117,13 @@ def assert_exact(seen: Seen, client: Client) -> None:
 
 def wait_embedded(client: Client, dies: Callable[[float], bool]) -> bool:
     """Until everything has its vector. False when the server died before: `dies` waits a moment for that."""
-    while any(library.embedding_coverage != 1.0 for library in client.list_libraries()):
+    patience = time.monotonic() + _LONGEST_WAIT
+    while coverages := [library.embedding_coverage for library in client.list_libraries()]:
+        if coverages == [1.0]:
+            return True
         if dies(0.01):
             return False
+        assert time.monotonic() < patience, f"the embedding stands still at {coverages}"
     return True
 
 
