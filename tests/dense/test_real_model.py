@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -98,3 +101,14 @@ def test_converted_again_it_is_the_same(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     again = prepare(model.spec.name, folder=tmp_path / "models")
     assert again.files == model.files
+
+
+def test_loading_it_leaves_nothing_in_the_home_folder(tmp_path: Path) -> None:
+    folder = real_model().folder.parent
+    code = (
+        "import sys, pathlib; from groundwire_server.dense import OnnxEmbedder;"
+        "OnnxEmbedder.load(folder=pathlib.Path(sys.argv[1])).embed_query('x')"
+    )
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "ORT_"))}
+    subprocess.run([sys.executable, "-c", code, str(folder)], env=kept | {"HOME": str(tmp_path)}, check=True)
+    assert list(tmp_path.rglob("*")) == []

@@ -7,6 +7,7 @@ could reach for the network. The vectors are the same: mean over the tokens, len
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,8 @@ def _load_tokenizer(path: Path) -> Any:
 
 
 def _load_session(path: Path) -> Any:
+    # The runtime otherwise keeps events in the user's cache folder and sends them home. It reads this when it loads.
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     import onnxruntime  # type: ignore[import-untyped]
 
     options = onnxruntime.SessionOptions()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
 def main(arguments: list[str]) -> None:
     """Arguments: name, repository, model file, dimension, cache folder."""
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # as in onnx_embedder
     from fastembed import TextEmbedding
     from fastembed.common.model_description import ModelSource, PoolingType
 
