@@ -77,9 +77,10 @@ _PHRASES: dict[Cue, str] = {
     Cue.COMPUTE: """
         change|changes|changed|difference|differences|increase|increased|decrease|decreased|growth|grow|grew
         average|averages|ratio|compare|compared|comparison|versus|vs|sum of|total of|percentage change
-        rise|rose|fall|fell|decline|declined
-        増減|増加|減少|成長|差額|差|平均|合計|割合|比較|比べ|変化|推移|伸び
+        rise|rose|fall|fell|decline|declined|twice|double|doubled|triple|tripled|half of|halved
+        増減|増加|減少|成長|差額|差|平均|合計|割合|比較|比べ|変化|推移|伸び|2倍|二倍|3倍|三倍|半分|倍増|倍になった
         变化|變化|增减|增減|增长|增長|减少|減少|差额|差額|平均|合计|合計|占比|比较|比較|相比|对比|對比|涨幅|漲幅
+        两倍|兩倍|翻倍|翻番|一半
     """,
 }
 

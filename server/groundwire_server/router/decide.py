@@ -7,12 +7,20 @@ guessed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from groundwire_server.evidence import Span
 from groundwire_server.glossary import PeriodFault
 from groundwire_server.router.cues import Cue, is_greeting
 from groundwire_server.router.frames import Complexity, Route
+from groundwire_server.router.otherwise import (
+    belongs_to_entity,
+    computed_metric,
+    joined_name,
+    narrows_metric,
+    taken_out,
+)
 from groundwire_server.router.reading import Named, Phrase, Reading
 from groundwire_server.router.words import PER_WORDS, is_measure
 from groundwire_server.text import is_cjk
@@ -55,7 +63,7 @@ class _Parts:
     metrics: tuple[Named, ...]
     entities: tuple[Named, ...]
     unknown_metric: str = ""
-    unknown_entity: str = ""
+    unknown_entities: tuple[str, ...] = ()
     unknown_channel: str = ""
     unexplained: tuple[Phrase, ...] = ()
 
@@ -66,9 +74,8 @@ class _Parts:
 
     @property
     def entity_names(self) -> tuple[str, ...]:
-        """Codes or names of entities."""
-        known = tuple(each.said for each in self.entities)
-        return known or ((self.unknown_entity,) if self.unknown_entity else ())
+        """Codes or names of entities, the known ones first."""
+        return (*(each.said for each in self.entities), *self.unknown_entities)
 
 
 def decide(reading: Reading) -> Decision:
@@ -107,10 +114,14 @@ def _route(reading: Reading, parts: _Parts) -> tuple[Route, float, str]:
     if complete:
         if parts.unexplained:
             return Route.COMPOSITE, 0.6, f"and more: {parts.unexplained[0].raw!r}"
-        return Route.STRUCTURED, 0.95 if not (parts.unknown_metric or parts.unknown_entity) else 0.8, "all parts named"
+        return (
+            Route.STRUCTURED,
+            0.95 if not (parts.unknown_metric or parts.unknown_entities) else 0.8,
+            "all parts named",
+        )
     if asks_figure or (reading.has(Cue.WHAT) and (parts.entity_names or has_period)):
         cue = f"cue {reading.first(Cue.FIGURE, Cue.WHAT)!r}"
-        doubt = parts.unexplained or parts.unknown_entity
+        doubt = parts.unexplained or parts.unknown_entities
         return (Route.COMPOSITE, 0.5, cue) if doubt else (Route.STRUCTURED, 0.7, cue)
     if (parts.entity_names or has_period) and not parts.unexplained:
         return Route.COMPOSITE, 0.5, "in doubt"
@@ -137,7 +148,10 @@ def _parts(reading: Reading) -> _Parts:
         beside = [
             phrase
             for phrase in phrases
-            if _makes_another(phrase, metric, reading, known_entity=bool(entities))
+            if (
+                _makes_another(phrase, metric, reading, known_entity=bool(entities))
+                or narrows_metric(phrase, metric, entities, reading)
+            )
             and (alone or not reading.only_compares(phrase))
             and (is_measure(phrase.raw) or not reading.has(Cue.EXPLAIN))  # else it is what became of the metric
         ]
@@ -145,7 +159,12 @@ def _parts(reading: Reading) -> _Parts:
             unknown_metric = _stretch(reading, [metric.span, *(phrase.span for phrase in beside)])
             phrases = [phrase for phrase in phrases if phrase not in beside]
     phrases = [phrase for phrase in phrases if not reading.only_compares(phrase)]
-    parts = _Parts(metrics, entities, unknown_metric=unknown_metric, unexplained=tuple(phrases))
+    if alone and not unknown_metric and len(metrics) == 1:
+        unknown_metric = computed_metric(metrics[0], reading)
+    others: tuple[str, ...] = ()
+    if metrics:  # else what stands beside an entity may be the metric
+        entities, others, phrases = _known_and_others(entities, metrics, phrases, reading)
+    parts = _Parts(metrics, entities, unknown_metric, others, unexplained=tuple(phrases))
     if len(phrases) != 1 or (reading.has(*_TEXT_CUES) and not reading.has(Cue.FIGURE)):
         return parts
     (phrase,) = phrases
@@ -154,13 +173,36 @@ def _parts(reading: Reading) -> _Parts:
         is_figure = is_measure(phrase.raw) or (reading.has(Cue.FIGURE) and is_cjk(phrase.raw[-1]))
         if entities and reading.periods and is_figure:
             return replace(parts, unknown_metric=phrase.raw, unexplained=())
-    elif not entities:
+    elif not parts.entity_names:
         named = _is_name(phrase.raw) or is_cjk(phrase.raw[-1])
         if reading.periods or (named and reading.has(Cue.FIGURE, Cue.WHAT)):
-            return replace(parts, unknown_entity=phrase.raw, unexplained=())
-    elif not reading.of_kind("channel") and _is_part(phrase, reading):
+            return replace(parts, unknown_entities=(phrase.raw,), unexplained=())
+    elif entities and not reading.of_kind("channel") and _is_part(phrase, reading):
         return replace(parts, unknown_channel=phrase.raw, unexplained=())
     return parts
+
+
+def _known_and_others(
+    entities: Sequence[Named], metrics: Sequence[Named], phrases: Sequence[Phrase], reading: Reading
+) -> tuple[tuple[Named, ...], tuple[str, ...], list[Phrase]]:
+    """The entities that are meant, names of such as are not known, and the phrases that are left."""
+    known: list[Named] = []
+    others: dict[str, None] = {}
+    taken: list[Phrase] = []
+    for entity in entities:
+        beside = [phrase for phrase in phrases if belongs_to_entity(phrase, entity, metrics, reading)]
+        if beside:
+            others[_stretch(reading, [entity.span, *(phrase.span for phrase in beside)])] = None
+        elif without := taken_out(entity.span, reading):
+            others[without] = None
+        else:
+            known.append(entity)
+        taken += beside
+        for phrase in phrases:
+            if phrase not in taken and (name := joined_name(phrase, entity, reading)):
+                others[name] = None
+                taken.append(phrase)
+    return tuple(known), tuple(others), [phrase for phrase in phrases if phrase not in taken]
 
 
 def _makes_another(phrase: Phrase, metric: Named, reading: Reading, *, known_entity: bool) -> bool:
@@ -168,6 +210,9 @@ def _makes_another(phrase: Phrase, metric: Named, reading: Reading, *, known_ent
     question = reading.question
     if phrase.span.start >= metric.span.end:
         between = question[metric.span.end : phrase.span.start]
+        for opening, closing in ("()", "（）"):  # the bracket that closes a name is no part of its place
+            if metric.raw.count(opening) > metric.raw.count(closing):
+                between = between.removeprefix(closing)
         return _is_blank(between) or (between.split() or [""])[0].casefold() in PER_WORDS
     between = question[phrase.span.end : metric.span.start]
     if between in ("当たり", "あたり", "当たりの", "あたりの", "たり", "たりの"):
@@ -209,7 +254,10 @@ def _wanted(reading: Reading, parts: _Parts) -> Wanted:
         if each.error is not None and each.error.fault in (PeriodFault.NO_YEAR, PeriodFault.AMBIGUOUS)
     ]
     periods = tuple(
-        dict.fromkeys(each.text if each.period is None else each.period.canonical for each in reading.periods)
+        dict.fromkeys(
+            taken_out(each.span, reading) or (each.text if each.period is None else each.period.canonical)
+            for each in reading.periods
+        )
     )
     channels = tuple(name.said for name in reading.of_kind("channel"))
     missing = ""
@@ -217,7 +265,7 @@ def _wanted(reading: Reading, parts: _Parts) -> Wanted:
         missing = "metric"
     elif not parts.entity_names and not parts.unknown_metric:
         missing = "entity"
-    elif (not periods or unreadable) and not parts.unknown_metric and not parts.unknown_entity:
+    elif (not periods or unreadable) and not parts.unknown_metric and not parts.unknown_entities:
         missing = "period"
     return Wanted(
         metrics=parts.metric_names,
@@ -244,7 +292,7 @@ def _named(reading: Reading, parts: _Parts) -> str:
         f"unknown {kind} {raw!r}"
         for kind, raw in (
             ("metric", parts.unknown_metric),
-            ("entity", parts.unknown_entity),
+            *(("entity", name) for name in parts.unknown_entities),
             ("channel", parts.unknown_channel),
         )
         if raw

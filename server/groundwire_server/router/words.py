@@ -11,6 +11,7 @@ __all__ = [
     "HAN_EDGES",
     "HAN_FUNCTION",
     "HIRAGANA_FUNCTION",
+    "KINDS_OF_ENTITIES",
     "PER_WORDS",
     "PRONOUNS",
     "is_measure",
@@ -48,7 +49,7 @@ HAN_FUNCTION = {
     "zh": re.compile(
         _longest_first("""
             截至 截止 我们 我們 准确 準確 精确 精確 具体 具體 季度 年度 财年 財年 会计年度 會計年度 全年 期间 期間 当年
-            當年 年末 年底 月底 总共 總共 一共 什么 什麼 哪个 哪個 哪些 哪一个 哪一個 哪一 哪种 哪種 多长 多長
+            當年 年末 年底 月底 总共 總共 一共 分别 分別 什么 什麼 哪个 哪個 哪些 哪一个 哪一個 哪一 哪种 哪種 多长 多長
         """)
     ),
 }
@@ -73,6 +74,12 @@ HIRAGANA_FUNCTION = re.compile(
 
 PER_WORDS = _set("per excluding including ex before after without less minus plus over to")
 """Between a metric and a word behind it these make another metric: GDP per capita, assets excluding cash."""
+
+KINDS_OF_ENTITIES = _set("""
+    country nation republic kingdom company corporation corp firm group inc ltd plc itself alone
+    国 國 国家 國家 全国 全國 全体 全體 国内 國內 境内 境內 全土 公司 会社 株式会社 企業 企业 集团 集團 グループ 社
+""")
+"""Beside an entity's name these say of what kind it is, and make no other one of it."""
 
 PRONOUNS = _set("""
     it its they them their theirs that this those these he she his her him same former latter there
