@@ -26,6 +26,7 @@ class ProgressLine:
         self._began = time.monotonic()
         self._first: int | None = None
         self._shown = 0.0
+        self._last: int | None = None
 
     def update(self, done: int) -> None:
         """Tell how far it is; shown at most ten times a second, in a log every five seconds."""
@@ -39,15 +40,17 @@ class ProgressLine:
 
     def finish(self, done: int) -> None:
         """The last state, which is always shown."""
-        self._draw(done)
+        if self._terminal or done != self._last:
+            self._draw(done)
         if self._terminal:
             click.echo(err=True)
 
     def _draw(self, done: int) -> None:
+        self._last = done
         elapsed = time.monotonic() - self._began
         rate = (done - (self._first or 0)) / elapsed if elapsed > 0 else 0.0
         of = "" if self.total is None else f"/{self.total}"
-        speed = f", {rate:.3g}/s" if rate else ""
+        speed = f", {rate:,.0f}/s" if rate >= 100 else f", {rate:.3g}/s" if rate else ""
         left = self._left(done, rate)
         line = f"{self._what} {done}{of} {self._unit}{speed}{left}"
         click.echo(f"\r\033[K{line}" if self._terminal else line, nl=not self._terminal, err=True)
