@@ -1,4 +1,4 @@
-"""How much a word tells in the libraries that were read: BM25's idf over what the caller may read."""
+"""How much a word tells in the libraries that were read: BM25's idf over what the caller may read, and a background."""
 
 from __future__ import annotations
 
@@ -15,13 +15,17 @@ if TYPE_CHECKING:
 
 __all__ = ["WordWeights"]
 
+# A small library is a small sample of the language: as if so many texts without any of the words stood beside it. Without
+# them a word that one text of two has would weigh nearly nothing, and one that none has everything.
+_BACKGROUND_TEXTS = 1000
+
 
 class WordWeights:
     """idf of tokens over several libraries together; each is counted once."""
 
     def __init__(self, snapshots: Sequence[Snapshot], call: Call) -> None:
         self._parts = [(snapshot.lexical, snapshot.candidates(call)) for snapshot in snapshots]
-        self._rows = sum(int(np.count_nonzero(candidates)) for _, candidates in self._parts)
+        self._rows = _BACKGROUND_TEXTS + sum(int(np.count_nonzero(candidates)) for _, candidates in self._parts)
         self._known: dict[str, float] = {}
 
     def of(self, token: str) -> float:
