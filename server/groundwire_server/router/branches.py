@@ -41,7 +41,7 @@ from groundwire_server.router.frames import (
 )
 from groundwire_server.router.reading import Reading, read_question
 from groundwire_server.router.request import AskRequest
-from groundwire_server.router.texts import conflict_text, quoted, unknown_text
+from groundwire_server.router.texts import conflict_text, quoted, shown_title, unknown_text
 from groundwire_server.router.weights import WordWeights
 from groundwire_server.security import drop_unreadable
 
@@ -186,7 +186,7 @@ def _quotations(
     for quotation in choose_quotations(wordings, weights.of, snippets):
         lineage, passage = quotation.snippet.lineage, quotation.snippet.payload
         assert isinstance(passage, TextPassage)
-        source = ", ".join(part for part in (lineage.title, lineage.source_locator) if part)
+        source = ", ".join(part for part in (shown_title(lineage.title), lineage.source_locator) if part)
         text = quoted(passage, quotation.sentence, source, language)
         parts.append(AnswerPart(text, (quotation.snippet.snippet_id,), AnswerOrigin.QUOTATION))
     return parts

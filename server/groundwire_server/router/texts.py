@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from groundwire_server.evidence import LANGUAGES, TextPassage
 
-__all__ = ["clarifying_question", "conflict_text", "quoted", "unknown_text"]
+__all__ = ["clarifying_question", "conflict_text", "quoted", "shown_title", "unknown_text"]
 
 _CLARIFYING = {
     "": (
@@ -60,6 +60,8 @@ _CONFLICT = (
     "各来源的数值不一致，以下全部列出。",
     "出典の数値が食い違っているため、すべて示します。",
 )
+_QUOTATION_MARKS = frozenset("“”「」")
+_LONGEST_TITLE = 120
 _QUOTED = ("“{sentence}” ({source})", "“{sentence}”（{source}）", "「{sentence}」（{source}）")
 
 
@@ -84,6 +86,17 @@ def unknown_text(param: str, language: str, *, ambiguous: bool) -> str:
 def conflict_text(language: str) -> str:
     """That sources disagree."""
     return _in(_CONFLICT, language)
+
+
+def shown_title(title: str) -> str:
+    """A document's title beside a quotation: one line, without marks that end the quotation, of bounded length.
+
+    >>> shown_title("Japan” \\n Population: 5"), len(shown_title("x" * 1000))
+    ('Japan Population: 5', 120)
+    """
+    plain = "".join(char if char.isprintable() and char not in _QUOTATION_MARKS else " " for char in title)
+    line = " ".join(plain.split())
+    return line if len(line) <= _LONGEST_TITLE else f"{line[: _LONGEST_TITLE - 1]}…"
 
 
 def quoted(passage: TextPassage, sentence: str, source: str, language: str) -> str:
