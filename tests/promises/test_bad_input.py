@@ -26,6 +26,7 @@ from tests.rpc.house import (
     term,
 )
 from tests.rpc.serving import failure_of
+from tests.support.eventually import eventually
 
 FILE_PART = 200_000
 
@@ -35,7 +36,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     with house(Path(tmp_path_factory.mktemp("bad")) / "data") as running:
         furnish(running)
         yield running
-        assert running.server.leftovers == {"calls": 0, "work": 0}
+        assert eventually(lambda: running.server.leftovers == {"calls": 0, "work": 0})
         assert not [line for line in running.log() if line["event"] == "fault"]
 
 
@@ -258,3 +259,41 @@ def test_a_relation_with_many_heavy_sources_is_sent_with_those_that_fit(here: Ho
     (edge,) = snippets(here.graph.GraphTrace(request))
     assert 5 < len(edge.lineage.members) < 29
     assert 1 + len(edge.lineage.members) + edge.lineage.members_omitted == 30
+
+
+# ---- ingest streams ------------------------------------------------------------------------------------------------
+
+
+def test_a_rehearsal_cannot_take_the_id_of_an_ingest_that_stores(here: House) -> None:
+    frames = [start(Documents, ingest_id="11111111-1111-4111-8111-111111111111"), finish(Documents, 0)]
+    assert list(here.ingest.IngestDocuments(iter(frames)))[-1].HasField("summary")
+    frames[0].start.validate_only = True
+    failure = failure_of(lambda: here.ingest.IngestDocuments(iter(frames)))
+    assert (failure.code, failure.reason) == (grpc.StatusCode.ABORTED, "INGEST_ID_IN_USE")
+
+
+@pytest.mark.parametrize(
+    ("frames", "field", "reason"),
+    [
+        ([Facts()], "frame without content", "INGEST_ORDER"),
+        ([start(Facts), Facts()], "frame without content", "INGEST_ORDER"),
+        ([start(Facts), Facts(part={"seq": 1})], "part", "INVALID_REQUEST"),
+        ([start(Facts), Facts(part={"seq": 1, "records": {}})], "part.records", "INVALID_REQUEST"),
+        (
+            [start(Facts), Facts(part={"seq": 1, "records": {"facts": [{"author": "x" * 4000}] * 70}})],
+            "part.records",
+            "INVALID_REQUEST",
+        ),
+        (
+            [start(Facts), Facts(part={"seq": 1, "file": {"head": {"name": "a.csv"}, "content": b"x" * 262_145}})],
+            "part.file.content",
+            "INVALID_REQUEST",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_stream_is_named_as_it_stands_there(
+    here: House, frames: list[Any], field: str, reason: str
+) -> None:
+    failure = failure_of(lambda: here.ingest.IngestFacts(iter(frames)))
+    assert (failure.code, failure.reason) == (grpc.StatusCode.INVALID_ARGUMENT, reason)
+    assert [each[0] for each in failure.violations] == [field]

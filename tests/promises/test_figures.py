@@ -11,6 +11,7 @@ import pytest
 
 from groundwire.v1 import admin_pb2, glossary_pb2, ingest_pb2, router_pb2
 from tests.rpc.house import House, fact, house, snippets, term
+from tests.support.eventually import eventually
 
 METRIC, ENTITY = glossary_pb2.TERM_KIND_METRIC, glossary_pb2.TERM_KIND_ENTITY
 ENTITIES = {
@@ -48,7 +49,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
         ]
         running.store_facts(ingest_pb2.FactRecords(facts=records))
         yield running
-        assert running.server.leftovers == {"calls": 0, "work": 0}
+        assert eventually(lambda: running.server.leftovers == {"calls": 0, "work": 0})
         assert not [line for line in running.log() if line["event"] == "fault"]
 
 

@@ -13,6 +13,7 @@ import pytest
 from groundwire.v1 import admin_pb2, glossary_pb2, metric_pb2
 from tests.rpc.house import House, furnish, house, term
 from tests.rpc.serving import Failure, failure_of
+from tests.support.eventually import eventually
 
 Save = admin_pb2.SaveLibraryRequest
 Update = admin_pb2.UpdateGlossaryRequest
@@ -24,7 +25,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     with house(Path(tmp_path_factory.mktemp("silence")) / "data") as running:
         furnish(running)
         yield running
-        assert running.server.leftovers == {"calls": 0, "work": 0}
+        assert eventually(lambda: running.server.leftovers == {"calls": 0, "work": 0})
         assert not [line for line in running.log() if line["event"] == "fault"]
 
 
