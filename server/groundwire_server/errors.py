@@ -147,7 +147,8 @@ class GroundwireError(Exception):
         self.details = dict(details or {})
 
     def __str__(self) -> str:
-        return f"{self.message} {self.hint}".strip()
+        closed = self.message if not self.hint or self.message.endswith((".", "!", "?", "。")) else f"{self.message}."
+        return f"{closed} {self.hint}".strip()
 
     def cause(self) -> Cause:
         """The same, as a value that travels inside a frame."""

@@ -56,7 +56,7 @@ class IngestDesk:
             Aborted: INGEST_ID_IN_USE, when it is open elsewhere or belongs to another library or kind.
         """
         opening = replace(opening, ingest_id=opening.ingest_id.lower())
-        release = self._take(target, opening.ingest_id, DocumentIngest.kind)
+        release = self._take(target, opening, DocumentIngest.kind)
         try:
             return DocumentIngest(target, opening, rules, self._limits, release)
         except BaseException:
@@ -66,15 +66,16 @@ class IngestDesk:
     def open_facts(self, target: IngestTarget, opening: IngestOpening, rules: FactIngestRules) -> FactIngest:
         """Open a stream of figures and relations, or open it again; raises as `open_documents` does."""
         opening = replace(opening, ingest_id=opening.ingest_id.lower())
-        release = self._take(target, opening.ingest_id, FactIngest.kind)
+        release = self._take(target, opening, FactIngest.kind)
         try:
             return FactIngest(target, opening, rules, self._limits, release)
         except BaseException:
             release()
             raise
 
-    def _take(self, target: IngestTarget, ingest_id: str, kind: str) -> Callable[[], None]:
+    def _take(self, target: IngestTarget, opening: IngestOpening, kind: str) -> Callable[[], None]:
         """Hold an id. What is returned lets go of this hold alone, however often it is called."""
+        ingest_id = opening.ingest_id
         if not _UUID.fullmatch(ingest_id):
             reason = ErrorReason.VALUE_MALFORMED if ingest_id else ErrorReason.VALUE_REQUIRED
             raise InvalidRequest.one("start.ingest_id", reason, f"{ingest_id[:64]!r} is no UUID")
@@ -85,7 +86,7 @@ class IngestDesk:
             self._open[ingest_id] = hold
         try:
             self._forget_old(target)
-            self._refuse_foreign(target, ingest_id, kind)
+            self._refuse_foreign(target, opening, kind)
         except BaseException:
             self._release(ingest_id, hold)
             raise
@@ -101,10 +102,13 @@ class IngestDesk:
         with target.writing() as writer:
             writer.forget_ingests(now - self._limits.resume_window)
 
-    def _refuse_foreign(self, target: IngestTarget, ingest_id: str, kind: str) -> None:
+    def _refuse_foreign(self, target: IngestTarget, opening: IngestOpening, kind: str) -> None:
+        ingest_id = opening.ingest_id
         state = target.store.reader().ingest(ingest_id)
         if state is not None and state.kind != kind:
             raise _in_use(ingest_id, f"belongs to an ingest of {state.kind}", "Make a new one.")
+        if state is not None and opening.validate_only:
+            raise _in_use(ingest_id, "belongs to an ingest that stores what comes", "Make a new one.")
         for other in () if state is not None else self._targets():
             if other.library_id != target.library_id and other.store.reader().ingest(ingest_id) is not None:
                 raise _in_use(ingest_id, "belongs to another library", "Make a new one.")

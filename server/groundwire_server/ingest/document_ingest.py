@@ -53,7 +53,7 @@ class DocumentIngest(IngestStream[DocumentOutcome]):
 
         Returns what the client is to be told now; often nothing, until a group of parts is committed.
         """
-        if not self._is_new(seq, len(content)):
+        if not self._is_new(seq, len(content), "part.content"):
             return self._repeated()
         upload = self._add_to_upload(seq, None if head is None else encode_document_head(head), content)
         if last_part:

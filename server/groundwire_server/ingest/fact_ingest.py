@@ -66,7 +66,7 @@ class FactIngest(IngestStream[RowsOutcome]):
         size: int,
     ) -> list[IngestEvent]:
         """Take a part of records, some of which may be refused already; `size` is its size on the wire, in bytes."""
-        if not self._is_new(seq, size):
+        if not self._is_new(seq, size, "part.records"):
             return self._repeated()
         if self._upload is not None:
             raise disorder("part.records", "part.file", "the file before is not complete")
@@ -75,7 +75,7 @@ class FactIngest(IngestStream[RowsOutcome]):
 
     def feed_file(self, seq: int, head: FactFileHead | None, content: bytes, last_part: bool) -> list[IngestEvent]:
         """Take a part of a file: `head` with its first one, `last_part` with its last."""
-        if not self._is_new(seq, len(content)):
+        if not self._is_new(seq, len(content), "part.file.content"):
             return self._repeated()
         upload = self._add_to_upload(seq, None if head is None else encode_fact_file_head(head), content)
         if last_part:

@@ -174,11 +174,15 @@ class IngestStream(ABC, Generic[Outcome]):
         """Let the ingest go; another connection may open it."""
         self._release()
 
-    def _is_new(self, seq: int, size: int) -> bool:
-        """Whether a part was not taken before. Raises InvalidRequest when one is missing before it."""
+    def _is_new(self, seq: int, size: int, field: str) -> bool:
+        """Whether a part was not taken before. Raises InvalidRequest when one is missing before it.
+
+        Args:
+            field: where its bytes stand.
+        """
         if size > self._limits.max_part_bytes:
             raise InvalidRequest.one(
-                "part.content",
+                field,
                 ErrorReason.VALUE_OUT_OF_RANGE,
                 f"{size} bytes, at most {self._limits.max_part_bytes} in a part",
             )

@@ -125,7 +125,7 @@ class IngestService:
 
     async def _open(self, inbox: Inbox[Any], call: RpcCall, kind: _Kind[S]) -> _Session[S]:
         first = await inbox.take(1)
-        frame = first[0].WhichOneof("message") if first else None
+        frame = first[0].WhichOneof("message") or "frame without content" if first else None
         if frame != "start":
             raise _disorder(frame, "start")
         start = first[0].start
@@ -213,7 +213,7 @@ def _step(
                 if frame == "finish":
                     return [*events, *session.ingest.finish(request.finish.last_seq)], None
                 if frame != "part":
-                    raise _disorder(frame, "part or finish")
+                    raise _disorder(frame or "frame without content", "part or finish")
                 events += session.kind.feed(session.ingest, request.part)
             if inbox is None or inbox.empty:
                 events += session.ingest.flush()
