@@ -19,6 +19,7 @@ from groundwire.v1 import (
     metric_pb2_grpc,
     narrative_pb2,
     narrative_pb2_grpc,
+    stream_pb2,
 )
 from tests.durability.state import FigureKey, Relation, State
 from tests.durability.texts import MARKER
@@ -129,6 +130,7 @@ def wait_embedded(client: Client, dies: Callable[[float], bool]) -> bool:
 
 def answers(address: str) -> dict[str, bytes]:
     """Canonical streams of calls of every kind, by what is asked."""
+    options = stream_pb2.CallOptions(reference_date="2026-01-31")  # else the day of asking stands in the answers
     with grpc.insecure_channel(address) as channel:
         narrative = narrative_pb2_grpc.NarrativeServiceStub(channel)
         metric = metric_pb2_grpc.MetricServiceStub(channel)
@@ -137,15 +139,17 @@ def answers(address: str) -> dict[str, bytes]:
         for mode in ("LEXICAL", "HYBRID", "VECTOR"):
             number = narrative_pb2.RetrievalMode.Value(f"RETRIEVAL_MODE_{mode}")
             for query in ("closed piers", "係留料と桟橋", "防波堤的檢查", "turnover of the harbour 貨物量"):
-                request = narrative_pb2.NarrativeRetrieveRequest(query=query, top_k=40, mode=number)
+                request = narrative_pb2.NarrativeRetrieveRequest(options=options, query=query, top_k=40, mode=number)
                 calls[f"{mode} {query}"] = partial(narrative.NarrativeRetrieve, request)
         queries = [metric_pb2.MetricQuery(metric=m, entity=e, period=p) for m, e, p in FIGURES_ASKED]
         for name in ("LATEST", "ALL"):
             version = metric_pb2.VersionPolicy.Value(f"VERSION_POLICY_{name}")
-            asked = metric_pb2.QueryMetricRequest(queries=queries, versions=version)
+            asked = metric_pb2.QueryMetricRequest(options=options, queries=queries, versions=version)
             calls[f"figures {name}"] = partial(metric.QueryMetric, asked)
         around = graph_pb2.Neighborhood(node_ids=["entity:ACME"], max_hops=3)
-        calls["relations"] = partial(graph.GraphTrace, graph_pb2.GraphTraceRequest(neighborhood=around))
+        calls["relations"] = partial(
+            graph.GraphTrace, graph_pb2.GraphTraceRequest(options=options, neighborhood=around)
+        )
         return {name: canonical(call()) for name, call in calls.items()}
 
 

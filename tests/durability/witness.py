@@ -25,6 +25,7 @@ from groundwire import (
     RejectedRow,
     RelationRecord,
     RowsRejected,
+    Throttle,
 )
 from tests.durability.state import PutDocument, State
 from tests.durability.steps import (
@@ -199,6 +200,8 @@ class Witness:
                     self._gate.acknowledged(durable_seq)
                 case IngestSummary(stored, unchanged, failed):
                     self.told.summaries[self._step] = (stored, unchanged, failed)
+                case Throttle():
+                    pass  # a slow machine is asked for less at a time
                 case Reconnecting(message=message):
                     self.failure = GroundwireError(message)
                     raise _ServerGone
