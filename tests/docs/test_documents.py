@@ -100,7 +100,13 @@ def test_the_make_targets_that_the_documents_name_exist() -> None:
 
 
 def test_the_documents_link_to_files_that_exist() -> None:
-    for document in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "clients/python/README.md", "CHANGELOG.md"):
-        text = (ROOT / document).read_text(encoding="utf-8")
-        for target in re.findall(r"\]\(([^)#:]+)\)", text):
-            assert ((ROOT / document).parent / target).exists(), f"{document}: {target}"
+    documents = [
+        *ROOT.glob("*.md"),
+        *ROOT.glob("docs/*.md"),
+        ROOT / "proto/README.md",
+        ROOT / "clients/python/README.md",
+    ]
+    assert len(documents) >= 9
+    for document in documents:
+        for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text(encoding="utf-8")):
+            assert (document.parent / target).exists(), f"{document}: {target}"
