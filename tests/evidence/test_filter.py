@@ -150,7 +150,7 @@ def test_every_fault_is_named_at_once_with_its_path() -> None:
         ("options.filter.all_of[2].negate.predicate.gt", ErrorReason.FILTER_TYPE_MISMATCH),
         ("options.filter.all_of[3].predicate.between", ErrorReason.FILTER_RANGE_REVERSED),
         ("options.filter.all_of[4].predicate.gt", ErrorReason.FILTER_TYPE_MISMATCH),
-        ("options.filter.all_of[5].predicate.in", ErrorReason.FILTER_EMPTY),
+        ("options.filter.all_of[5].predicate.one_of", ErrorReason.FILTER_EMPTY),
     }
 
 

@@ -45,6 +45,8 @@ class Operator(Enum):
     PRESENT = "present"
 
 
+# Where the contract has another name for the field than for the operator (filter.proto).
+_FIELDS = {Operator.IN: "one_of", Operator.NIN: "none_of"}
 _ORDER = (Operator.GT, Operator.GTE, Operator.LT, Operator.LTE, Operator.BETWEEN)
 
 
@@ -193,7 +195,7 @@ def _check(tree: Filter, schema: Mapping[str, Family], path: str, found: list[Vi
 
 def _check_predicate(predicate: Predicate, schema: Mapping[str, Family], path: str, found: list[Violation]) -> None:
     operator, values = predicate.operator, predicate.values
-    at = f"{path}.{operator.value}"
+    at = f"{path}.{_FIELDS.get(operator, operator.value)}"
     declared = schema.get(predicate.field)
     if declared is None:
         known = ", ".join(sorted(schema)) or "none"
@@ -201,7 +203,7 @@ def _check_predicate(predicate: Predicate, schema: Mapping[str, Family], path: s
             Violation(
                 f"{path}.field",
                 ErrorReason.FILTER_UNKNOWN_FIELD,
-                f"{predicate.field!r} is no attribute here; known: {known}",
+                f"{predicate.field[:80]!r} is no attribute here; known: {known}",
             )
         )
         return
