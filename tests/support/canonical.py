@@ -11,7 +11,7 @@ from typing import Any
 
 from google.protobuf.message import Message
 
-__all__ = ["canonical"]
+__all__ = ["canonical", "canonical_message"]
 
 # Message type -> fields that are left out wherever it stands.
 _LEFT_OUT = {
@@ -33,11 +33,12 @@ def canonical(frames: Iterable[Message]) -> bytes:
         branch = getattr(frame, "sub_call_index", 0)
         content = getattr(frame, kind)
         members = content.snippets if kind == "batch" else [content]
-        parts.extend(f"{kind} {branch} ".encode() + _bytes(member) for member in members)
+        parts.extend(f"{kind} {branch} ".encode() + canonical_message(member) for member in members)
     return b"".join(len(part).to_bytes(8, "big") + part for part in parts)
 
 
-def _bytes(message: Any) -> bytes:
+def canonical_message(message: Any) -> bytes:
+    """The same of one message, the answer of a call that streams nothing."""
     kept = type(message)()
     kept.CopyFrom(message)
     _strip(kept)
