@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["WordWeights"]
 
-# A small library is a small sample of the language: as if so many texts without any of the words stood beside it. Without
-# them a word that one text of two has would weigh nearly nothing, and one that none has everything.
+# A small library is a small sample of the language: as if so many texts without any of the words stood beside it.
+# Otherwise a word that one text of two has would weigh nearly nothing, and one that none has everything.
 _BACKGROUND_TEXTS = 1000
 
 
