@@ -85,6 +85,17 @@ def test_a_setting_that_is_not_built_is_refused_by_name(here: House, library: di
     assert (failure.reason, failure.metadata["operation"]) == ("NOT_IMPLEMENTED", operation)
 
 
+def test_a_library_can_be_saved_as_it_is_shown(tmp_path: Path) -> None:
+    with house(tmp_path / "data", embedding__backend="deterministic") as own:
+        own.admin.SaveLibrary(Save(library={"library_id": "kept", "description": "as it is"}))
+        own.store({"a.txt": "A text."}, library="kept")
+        shown = next(iter(own.admin.ListLibraries(admin_pb2.ListLibrariesRequest()).libraries))
+        assert "@" in shown.index.embedder
+        for output_only in ("snapshot_id", "documents", "active_chunks", "facts", "attributes", "embedding_coverage"):
+            shown.ClearField(output_only)  # type: ignore[arg-type]
+        assert own.admin.SaveLibrary(Save(library=shown)).library.index == shown.index
+
+
 def test_a_rehearsal_says_what_the_change_would_say(here: House) -> None:
     report = {"library_id": "twofold", "settings": [{"name": "ambiguous", "value": "report"}]}
     here.admin.SaveLibrary(Save(library=report))

@@ -52,7 +52,7 @@ def decode_library_config(
         "chunker": index.chunker or default_chunker,
         "chunk_chars": index.chunk_chars if index.HasField("chunk_chars") else DEFAULT_CHUNK_CHARS,
         "overlap_chars": index.overlap_chars if index.HasField("overlap_chars") else DEFAULT_OVERLAP_CHARS,
-        "embedder": index.embedder.partition("@")[0] or "auto",
+        "embedder": _embedder(index.embedder, embedder),
     }
     if tuning.fusion in FUSIONS:
         values["fusion"] = tuning.fusion
@@ -64,6 +64,12 @@ def decode_library_config(
         places |= {f"library.{name}": f"library.index.{name}" for name in _OF_INDEX}
         findings.extend(replace(each, field=places.get(each.field, each.field)) for each in error.violations)
         return LibraryConfig()
+
+
+def _embedder(asked: str, there: str) -> str:
+    """The setting: the embedder that is there, by the name that a library is shown with, is what auto takes."""
+    name = asked.partition("@")[0]
+    return "auto" if not name or name == there.partition("@")[0] else name
 
 
 def _stages_set(message: admin_pb2.Library) -> set[str]:
