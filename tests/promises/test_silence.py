@@ -10,7 +10,7 @@ from typing import Any
 import grpc
 import pytest
 
-from groundwire.v1 import admin_pb2, glossary_pb2, metric_pb2
+from groundwire.v1 import admin_pb2, glossary_pb2, metric_pb2, router_pb2
 from tests.rpc.house import House, furnish, house, term
 from tests.rpc.serving import Failure, failure_of
 from tests.support.eventually import eventually
@@ -103,6 +103,33 @@ def test_a_rehearsal_says_what_the_change_would_say(here: House) -> None:
     for rehearsal in (True, False):
         request = Save(library={"library_id": "twofold"}, validate_only=rehearsal)
         assert failure_of(lambda: here.admin.SaveLibrary(request)).reason == "GLOSSARY_CONFLICT"  # noqa: B023
+
+
+# ---- questions ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("question", ["hello", "population of Japan", "What does the fox do?"])
+@pytest.mark.parametrize("field", ["filter", "hint"])
+def test_a_filter_that_tests_nothing_is_refused_whatever_is_asked(here: House, question: str, field: str) -> None:
+    options: dict[str, Any] = {field: {"predicate": {"field": "nothing", "present": True}}}
+    want = [(f"options.{field}.predicate.field", "FILTER_UNKNOWN_FIELD")]
+    route = router_pb2.RouteRequest(question=question, options=options)
+    assert [each[:2] for each in failure_of(lambda: here.router.Route(route)).violations] == want
+    asked = router_pb2.AskRequest(question=question, options=options)
+    assert [each[:2] for each in failure_of(lambda: here.router.Ask(asked)).violations] == want
+
+
+@pytest.mark.parametrize("question", ["What does the fox do?", "What was the population of Japan in 2020 and why?"])
+@pytest.mark.parametrize("given", [{"forbid": ["DEGRADATION_KIND_VECTOR_OFF"]}, {"strictness": 2}])
+def test_a_forbidden_fallback_ends_the_call_before_its_first_frame(
+    here: House, question: str, given: dict[str, Any]
+) -> None:
+    stream = here.router.Ask(router_pb2.AskRequest(question=question, options=given))
+    with pytest.raises(grpc.RpcError) as refused:
+        next(stream)
+    failure = Failure.of(refused.value)
+    assert (failure.code, failure.reason) == (grpc.StatusCode.FAILED_PRECONDITION, "DEGRADATION_FORBIDDEN")
+    assert failure.metadata["kind"] == "VECTOR_OFF"
 
 
 # ---- several who change one thing ----------------------------------------------------------------------------------

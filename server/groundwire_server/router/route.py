@@ -8,7 +8,8 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from groundwire_server.errors import ErrorReason, InvalidRequest, Violation
-from groundwire_server.evidence import Call, MetricQuery, RefusalReason, make_refusal
+from groundwire_server.evidence import Call, Family, MetricQuery, RefusalReason, check_filter, make_refusal
+from groundwire_server.metric import FACT_ATTRIBUTES
 from groundwire_server.narrative import RetrievalLimits, check_question, refuse_outside_names
 from groundwire_server.router.clarify import clarify, clarify_everything
 from groundwire_server.router.decide import Decision, Wanted, decide, wanted_of
@@ -89,11 +90,14 @@ def decide_route(
     """The decision on a question that has been checked. `forced`: this route, with the slots that are there.
 
     Raises:
-        InvalidRequest: the question names more figures than one call may ask for.
+        InvalidRequest: the question names more figures than one call may ask for, or a filter is wrong.
     """
     language = call.options.language or detect_language(question)
     if refuse_outside_names(question, call, snapshots, gate) is not None:
         return _refused(language)
+    faults = _filter_faults(call, snapshots)
+    if faults:
+        raise InvalidRequest(faults)
     reading = resolve(read_question(question, call, snapshots), history, call, snapshots)
     if reading.question != question and refuse_outside_names(reading.question, call, snapshots, gate) is not None:
         return _refused(language)
@@ -122,6 +126,15 @@ def decide_route(
         ),
         reading,
     )
+
+
+def _filter_faults(call: Call, snapshots: Sequence[Snapshot]) -> list[Violation]:
+    """What is wrong with the call's filters for passages and figures alike, whichever of them a branch will ask for."""
+    schema: dict[str, Family] = dict(FACT_ATTRIBUTES)
+    for snapshot in snapshots:
+        schema |= snapshot.attribute_schema(call.principal)
+    trees = (("options.filter", call.options.filter), ("options.hint", call.options.hint))
+    return [fault for path, tree in trees if tree is not None for fault in check_filter(tree, schema, path)]
 
 
 def _refused(language: str) -> Routed:
