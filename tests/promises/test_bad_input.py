@@ -90,6 +90,11 @@ def test_a_mark_beside_a_figure_is_no_digit_of_it(here: House, value: str) -> No
     assert store_fact(here, entity="MARK", value=value) == [("value", "FACT_VALUE_MALFORMED")]
 
 
+@pytest.mark.parametrize("period", ["2020-1²", "FY2⁴", "2020₁"])
+def test_a_mark_beside_a_period_is_no_digit_of_it(here: House, period: str) -> None:
+    assert store_fact(here, entity="MARK", period=period) == [("period", "FACT_PERIOD_MALFORMED")]
+
+
 def test_full_width_digits_are_digits(here: House) -> None:
     assert store_fact(here, entity="WIDE", value="１２３．５０", unit="persons") == []
     assert [(each.value, each.as_written) for each in figures(here, "population", "WIDE")] == [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -75,7 +76,7 @@ def parse_period(
 
 @lru_cache(maxsize=65_536)
 def _parse(raw: str, given: Circumstances) -> Period:
-    if len(raw) > _LONGEST:
+    if len(raw) > _LONGEST or any(map(_is_mark, raw)):
         raise PeriodError(raw, PeriodFault.UNKNOWN)
     text = normalize(raw)
     try:
@@ -85,6 +86,11 @@ def _parse(raw: str, given: Circumstances) -> Period:
         if error.fault is PeriodFault.UNKNOWN and shorter != text:
             return _whole(shorter, raw, given)
         raise
+
+
+def _is_mark(char: str) -> bool:
+    """Whether it is a raised or lowered digit, the mark of a footnote: 2020-1² is not December."""
+    return char.isdigit() and unicodedata.decomposition(char).startswith(("<super>", "<sub>"))
 
 
 def _whole(text: str, raw: str, given: Circumstances) -> Period:
