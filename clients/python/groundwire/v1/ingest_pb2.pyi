@@ -339,7 +339,9 @@ global___IngestAck = IngestAck
 
 @typing.final
 class DocumentOutcome(google.protobuf.message.Message):
-    """What became of a document. Final: a repeat gives the same."""
+    """What became of a document. Final: a repeat gives the same. Of a document that the caller may not read it tells what it
+    would if nothing of it had been there before; so does a rehearsal under the id of such a document.
+    """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -446,7 +448,9 @@ global___ShuttingDown = ShuttingDown
 
 @typing.final
 class IngestSummary(google.protobuf.message.Message):
-    """All is done. Counts are those of the whole ingest over all its connections."""
+    """All is done. Counts are those of the whole ingest over all its connections; what the caller may not read counts as
+    stored, whether it was there already or not.
+    """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -928,7 +932,7 @@ class WithdrawDocumentRequest(google.protobuf.message.Message):
     library_id: builtins.str
     """Library."""
     doc_id: builtins.str
-    """Document. One that was never there: UNKNOWN_DOCUMENT."""
+    """Document. One that was never there, or of which the caller may read nothing: UNKNOWN_DOCUMENT."""
     def __init__(
         self,
         *,
