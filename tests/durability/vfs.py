@@ -63,7 +63,7 @@ def hook_files(operation: Operation, path: str, hook: Hook) -> None:
     original = _OPEN(vfs.contents.open)
 
     def opened(self: int, name: bytes | None, file: int, flags: int, out_flags: int) -> int:
-        result = original(self, name, file, flags, out_flags)
+        result: int = original(self, name, file, flags, out_flags)
         if result == 0 and fnmatch(os.fsdecode(name or b""), path):
             _replace(ctypes.cast(file, ctypes.POINTER(_File)), operation, hook)
         return result

@@ -123,7 +123,8 @@ def _arm_statement(trigger: Statement, fuse: _Fuse) -> None:
     class Connection(sqlite3.Connection):
         def execute(self, sql: str, *parameters: Any) -> sqlite3.Cursor:
             whole = functools.partial(super().execute, sql, *parameters)
-            return fuse.around(trigger.when, whole) if sql.startswith(trigger.begins) else whole()
+            done: sqlite3.Cursor = fuse.around(trigger.when, whole) if sql.startswith(trigger.begins) else whole()
+            return done
 
         def executemany(self, sql: str, rows: Iterable[Any]) -> sqlite3.Cursor:
             if not sql.startswith(trigger.begins):
@@ -131,8 +132,9 @@ def _arm_statement(trigger: Statement, fuse: _Fuse) -> None:
             given = list(rows)
             if trigger.when == "middle" and len(given) < 2:
                 return super().executemany(sql, given)
-            do = super().executemany
-            return fuse.around(trigger.when, lambda: do(sql, given), lambda: do(sql, given[: len(given) // 2]))
+            do, half = super().executemany, given[: len(given) // 2]
+            done: sqlite3.Cursor = fuse.around(trigger.when, lambda: do(sql, given), lambda: do(sql, half))
+            return done
 
     connect = sqlite3.connect
     sqlite3.connect = functools.partial(connect, factory=Connection)  # type: ignore[assignment]
@@ -145,11 +147,11 @@ def _arm_database_file(trigger: DatabaseFile, fuse: _Fuse) -> None:
     connect = sqlite3.connect
 
     def connecting(*args: Any, **kwargs: Any) -> sqlite3.Connection:
-        connection = connect(*args, **kwargs)
+        connection: sqlite3.Connection = connect(*args, **kwargs)
         connection.execute(f"PRAGMA wal_autocheckpoint = {trigger.checkpoint_pages}")
         return connection
 
-    sqlite3.connect = connecting
+    sqlite3.connect = connecting  # type: ignore[assignment]
 
 
 def _arm_file_call(trigger: FileCall, fuse: _Fuse) -> None:
