@@ -96,10 +96,11 @@ class TermFinder:
         """Mentions in text order, none over another: the longest wins, then the first."""
         aligned = align(text)
         atoms = list(_atoms(aligned.normal))
-        stems = [stem(atom.text) for atom in atoms]
+        words = [atom.text for atom in atoms]
+        stems = [stem(word) for word in words]
         found: dict[tuple[int, int], set[TermRef]] = {}
         for first in range(len(atoms)):
-            exact = dict(self._walk(self._exact, aligned, atoms, [atom.text for atom in atoms], first))
+            exact = dict(self._walk(self._exact, aligned, atoms, words, first))
             plural = dict(self._walk(self._plural, aligned, atoms, stems, first))
             for end, refs in {**plural, **exact}.items():
                 if has_borders(aligned.normal, atoms[first].start, end):
@@ -169,7 +170,11 @@ def _is_written(aligned: AlignedText, first: _Atom, end: int, cased: str) -> boo
 
 def _longest_apart(found: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     kept: list[tuple[int, int]] = []
+    taken = bytearray()
     for start, end in sorted(found, key=lambda place: (place[0] - place[1], place[0])):
-        if all(end <= other_start or start >= other_end for other_start, other_end in kept):
+        taken.extend(bytes(max(0, end - len(taken))))
+        # The places come from the longest down: one that overlaps a kept one has an end in it.
+        if not (taken[start] or taken[end - 1]):
             kept.append((start, end))
+            taken[start:end] = b"\1" * (end - start)
     return sorted(kept)

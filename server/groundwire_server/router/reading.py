@@ -126,10 +126,12 @@ def _names(question: str, call: Call, snapshots: Sequence[Snapshot]) -> list[Nam
                 refs = {(ref.kind, ref.dimension, ref.code) for ref in mention.terms}
                 found.setdefault((mention.span.start, mention.span.end), set()).update(refs)
     kept: list[Named] = []
+    taken = bytearray(len(question))
     for start, end in sorted(found, key=lambda place: (place[0] - place[1], place[0])):
         span = Span(start, end)
-        if any(_overlap(span, other.span) for other in kept):
+        if taken[start] or taken[end - 1]:  # those kept are no shorter: one that overlaps holds an end of it
             continue
+        taken[start:end] = b"\1" * (end - start)
         refs = found[start, end]
         kind, axis = min(((ref[0], ref[1]) for ref in refs), key=lambda ref: (_KINDS.index(ref[0]), ref[1]))
         codes = tuple(sorted(code for ref_kind, ref_axis, code in refs if (ref_kind, ref_axis) == (kind, axis)))
