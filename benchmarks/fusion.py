@@ -41,6 +41,7 @@ SETS = (
     "dureader",
 )
 DEPTH = 200
+PART = 500  # vectors that are kept in one file
 Floats = NDArray[np.float64]
 
 
@@ -140,14 +141,16 @@ def vectors(
     texts: Sequence[str],
     embed: Callable[[str], NDArray[np.float32]],
 ) -> NDArray[np.float32]:
-    """Vectors of texts in order, from the cache where they are there."""
-    path = cache / f"{name}-{kind}-{len(texts)}-{embedder.version[:16]}.npy"
-    if not path.exists():
-        made = np.stack([embed(text) for text in texts])
-        cache.mkdir(parents=True, exist_ok=True)
-        np.save(path, made)
-    kept: NDArray[np.float32] = np.load(path)
-    return kept
+    """Vectors of texts in order; what a run that broke off has made is not made again."""
+    cache.mkdir(parents=True, exist_ok=True)
+    parts: list[NDArray[np.float32]] = []
+    for first in range(0, len(texts), PART):
+        some = texts[first : first + PART]
+        path = cache / f"{name}-{kind}-{first}-{len(some)}-{embedder.version[:16]}.npy"
+        if not path.exists():
+            np.save(path, np.stack([embed(text) for text in some]))
+        parts.append(np.load(path))
+    return np.concatenate(parts)
 
 
 def search(
