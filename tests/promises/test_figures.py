@@ -128,6 +128,8 @@ def stated(frames: list[Any]) -> list[str]:
         ("日本人2010年的人口", "日本人"),
         ("日本以外の2010年の人口は？", "日本以外"),
         ("不包括日本2010年的人口", "不包括日本"),
+        ("GDP of Asia ex-Japan in 2010", "Asia ex-Japan"),
+        ("gdp of asia ex japan in 2010", "ex japan"),
     ],
 )
 def test_a_name_around_a_known_one_is_another_name(here: House, question: str, name: str) -> None:

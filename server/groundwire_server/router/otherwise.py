@@ -32,8 +32,10 @@ _WITHIN = re.compile(r"\s+(?:in|of|at|within|from|across|for)\s+(?:the\s+)?", re
 _PLACE_OF = re.compile(r"\b(?:of|in|for|at|near|around)\s+(?:the\s+)?$", re.IGNORECASE)
 
 _OUT_BEFORE = re.compile(
-    r"(?:\b(?:excluding|except|excepting|excludes|without|minus|not|outside|besides|barring|(?:all|any\w*|every\w*)\s+but|other\s+than|apart\s+from"
-    r"|aside\s+from|with\s+the\s+exception\s+of)(?:\s+(?:for|in|of|during|the|year))*\s+"
+    r"(?:\b(?:excluding|except|excepting|excludes|without|minus|not|outside|besides|barring"
+    r"|(?:all|any\w*|every\w*)\s+but|other\s+than|(?:apart|aside)\s+from|with\s+the\s+exception\s+of)"
+    r"(?:\s+(?:for|in|of|during|the|year))*\s+"
+    r"|\b(?:ex|non)[-‐\s]+"
     r"|(?:除了|除去|不包括|不包含|不含|不算|排除|除)在?)$",
     re.IGNORECASE,
 )
