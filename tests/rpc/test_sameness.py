@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
-from groundwire.v1 import admin_pb2, graph_pb2, ingest_pb2, metric_pb2, narrative_pb2, router_pb2
+from groundwire.v1 import admin_pb2, graph_pb2, ingest_pb2, metric_pb2, narrative_pb2, router_pb2, stream_pb2
 from tests.rpc.house import HIDDEN_TEXT, TEXTS, House, fact, facts, glossary, house
 from tests.support.canonical import canonical
 
+# The day is no part of what must be the same: a run may pass midnight.
+TODAY = stream_pb2.CallOptions(reference_date="2025-06-30")
 QUERIES = ["quick brown fox", "report about rivers", "日本の人口", "北京 首都", "price of bread 17"]
 FIGURES = [("population", "Japan", "2020"), ("revenue", "Acme", "2020"), ("revenue", "Acme", "2021"), ("x", "y", "z")]
 
@@ -20,15 +22,15 @@ def everything(here: House) -> dict[str, bytes]:
     """Canonical bytes of many reads."""
     seen: dict[str, bytes] = {}
     for query in QUERIES:
-        request = narrative_pb2.NarrativeRetrieveRequest(query=query, top_k=30)
+        request = narrative_pb2.NarrativeRetrieveRequest(options=TODAY, query=query, top_k=30)
         seen[f"retrieve {query}"] = canonical(here.narrative.NarrativeRetrieve(request))
-        seen[f"ask {query}"] = canonical(here.router.Ask(router_pb2.AskRequest(question=query)))
+        seen[f"ask {query}"] = canonical(here.router.Ask(router_pb2.AskRequest(options=TODAY, question=query)))
     queries = [metric_pb2.MetricQuery(metric=m, entity=e, period=p) for m, e, p in FIGURES]
-    seen["metric"] = canonical(here.metric.QueryMetric(metric_pb2.QueryMetricRequest(queries=queries)))
+    seen["metric"] = canonical(here.metric.QueryMetric(metric_pb2.QueryMetricRequest(options=TODAY, queries=queries)))
     around = graph_pb2.Neighborhood(node_ids=["entity:JPN"], max_hops=3)
-    seen["graph"] = canonical(here.graph.GraphTrace(graph_pb2.GraphTraceRequest(neighborhood=around)))
+    seen["graph"] = canonical(here.graph.GraphTrace(graph_pb2.GraphTraceRequest(options=TODAY, neighborhood=around)))
     question = "What was the population of Japan in 2020, and why is Tokyo the capital?"
-    seen["ask composite"] = canonical(here.router.Ask(router_pb2.AskRequest(question=question)))
+    seen["ask composite"] = canonical(here.router.Ask(router_pb2.AskRequest(options=TODAY, question=question)))
     described = here.metric.DescribeMetrics(metric_pb2.DescribeMetricsRequest())
     seen["terms"] = described.SerializeToString(deterministic=True)
     seen["libraries"] = here.admin.ListLibraries(admin_pb2.ListLibrariesRequest()).SerializeToString(deterministic=True)

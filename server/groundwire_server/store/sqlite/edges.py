@@ -87,7 +87,7 @@ def _put(transaction: Transaction, record: EdgeRecord) -> bool:
         edge_row, event, *held = living
         if tuple(held) == columns:
             return False
-        _retire(transaction, edge_row, Label(held[0]), event)
+        transaction.retire("edge", edge_row, Label(held[0]), event)
     transaction.attributes.fix(record.label, record.attributes)
     event = birth_event("edge", edge_id, *columns)
     transaction.connection.execute(_INSERT, (edge_id, transaction.generation, event, *columns))
@@ -95,20 +95,9 @@ def _put(transaction: Transaction, record: EdgeRecord) -> bool:
     return True
 
 
-def _retire(transaction: Transaction, edge_row: int, label: Label, event: bytes) -> None:
-    transaction.connection.execute("UPDATE edge SET died = ? WHERE edge_row = ?", (transaction.generation, edge_row))
-    transaction.died(label, event)
-
-
 def retire_edges_of(transaction: Transaction, source_doc: str, strictest: int) -> int:
     """End every source of an edge that a document is, up to a label. Returns how many."""
-    rows = transaction.connection.execute(
-        "SELECT edge_row, label, event FROM edge WHERE source_doc = ? AND died IS NULL AND label <= ?",
-        (source_doc, strictest),
-    ).fetchall()
-    for edge_row, label, event in rows:
-        _retire(transaction, edge_row, Label(label), event)
-    return len(rows)
+    return transaction.retire_stated_by("edge", source_doc, strictest)
 
 
 # A death that a later generation brought is none yet for a reader of an older one.

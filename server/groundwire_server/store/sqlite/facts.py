@@ -120,7 +120,7 @@ def _put(transaction: Transaction, record: FactRecord) -> bool:
         return False
     for version in living:
         if version is same or (version not in readable and _says_the_same(version, columns)):
-            _retire(transaction, version.fact_row, version.label, version.event)
+            transaction.retire("fact", version.fact_row, version.label, version.event)
     history = [version for version in readable if version is not same]
     transaction.attributes.fix(record.label, record.attributes)
     event = birth_event("fact", fact_id, *columns, _history(history, columns))
@@ -189,20 +189,9 @@ def _history(readable: list[_Version], columns: tuple[Any, ...]) -> bytes | None
     return hash_parts(*(version.event for version in readable))
 
 
-def _retire(transaction: Transaction, fact_row: int, label: Label, event: bytes) -> None:
-    transaction.connection.execute("UPDATE fact SET died = ? WHERE fact_row = ?", (transaction.generation, fact_row))
-    transaction.died(label, event)
-
-
 def retire_facts_of(transaction: Transaction, source_doc: str, strictest: int) -> int:
     """End every value that a document states, up to a label. Returns how many."""
-    rows = transaction.connection.execute(
-        "SELECT fact_row, label, event FROM fact WHERE source_doc = ? AND died IS NULL AND label <= ?",
-        (source_doc, strictest),
-    ).fetchall()
-    for fact_row, label, event in rows:
-        _retire(transaction, fact_row, Label(label), event)
-    return len(rows)
+    return transaction.retire_stated_by("fact", source_doc, strictest)
 
 
 _FACT = (

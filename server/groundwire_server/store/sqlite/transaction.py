@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import dataclass, field
+from typing import Literal
 
 from groundwire_server.evidence import Label
 from groundwire_server.store.sqlite.attributes import AttributeBook
 from groundwire_server.store.sqlite.digest import DigestBook
 
 __all__ = ["VISIBLE", "Transaction", "readable_labels"]
+
+# Tables of what documents state; the key of each is its name and "_row".
+Stated = Literal["fact", "edge"]
 
 # Whether a row is there at generation :g.
 VISIBLE = "born <= :g AND (died IS NULL OR died > :g)"
@@ -43,3 +47,18 @@ class Transaction:
         """Take note that a row died."""
         self.changed = True
         self.digest.add_death(label, event)
+
+    def retire(self, kind: Stated, row: int, label: Label, event: bytes) -> None:
+        """End a figure or a source of an edge."""
+        self.connection.execute(f"UPDATE {kind} SET died = ? WHERE {kind}_row = ?", (self.generation, row))
+        self.died(label, event)
+
+    def retire_stated_by(self, kind: Stated, source_doc: str, strictest: int) -> int:
+        """End everything of a kind that a document states, up to a label. Returns how many."""
+        rows = self.connection.execute(
+            f"SELECT {kind}_row, label, event FROM {kind} WHERE source_doc = ? AND died IS NULL AND label <= ?",
+            (source_doc, strictest),
+        ).fetchall()
+        for row, label, event in rows:
+            self.retire(kind, row, Label(label), event)
+        return len(rows)
