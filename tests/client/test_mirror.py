@@ -60,10 +60,16 @@ def _fill_all(target: Message, depth: int) -> None:
                 _fill_all(inner, depth - 1)
 
 
-@pytest.mark.parametrize(("cls", "message"), MIRRORS.items(), ids=lambda each: each.__name__)
+# The head of an upload only goes in: its content travels beside it and never comes back.
+_COMING_BACK = [
+    (cls, message)
+    for cls, message in MIRRORS.items()
+    if "content" not in {field.name for field in dataclasses.fields(cls)}
+]
+
+
+@pytest.mark.parametrize(("cls", "message"), _COMING_BACK, ids=lambda each: each.__name__)
 def test_every_message_decodes_with_all_fields_set_and_with_none(cls: type, message: type[Message]) -> None:
-    if "content" in {field.name for field in dataclasses.fields(cls)}:
-        pytest.skip("the head of an upload only goes in")
     full = message()
     _fill_all(full, 3)
     for example in (message(), full):
