@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from groundwire_server.errors import ErrorReason, RowRefused
@@ -100,20 +101,25 @@ def retire_edges_of(transaction: Transaction, source_doc: str, strictest: int) -
     return transaction.retire_stated_by("edge", source_doc, strictest)
 
 
+_NODES_A_READ = 250
 # A death that a later generation brought is none yet for a reader of an older one.
-_READ = (
-    f"SELECT edge_row, edge_id, committed_at, born, CASE WHEN died <= :g THEN died END, {_COLUMNS}"
-    " FROM edge JOIN generation ON generation = born"
-)
+_SELECT = f"SELECT edge_row, edge_id, committed_at, born, CASE WHEN died <= :g THEN died END, {_COLUMNS}"
+_READ = f"{_SELECT} FROM edge JOIN generation ON generation = born"
 _EDGE = f"{_READ} WHERE {VISIBLE} AND label <= :label AND "
 _GONE_EDGE = f"{_READ} WHERE died <= :g AND label <= :label AND "
 
 
 def _edge(row: tuple[Any, ...]) -> StoredEdge:
+    """The columns after the label stand in the order of the fields of a record."""
     edge_row, edge_id, recorded_at, born, died, label, *texts, attributes = row
-    named = dict(zip(_TEXTS, texts, strict=True))
-    record = EdgeRecord(**named, label=Label(label), attributes=decode_attributes(attributes))
-    return StoredEdge(edge_row, edge_id, record, decode_instant(recorded_at), born, died)
+    record = EdgeRecord(*texts, attributes=_attributes(attributes), label=_LABELS[label])
+    return StoredEdge(edge_row, edge_id, record, _instant(recorded_at), born, died)
+
+
+# A walk reads tens of thousands of rows, most of which share these with others.
+_LABELS = {int(label): label for label in Label}
+_instant = lru_cache(maxsize=1024)(decode_instant)
+_attributes = lru_cache(maxsize=1024)(decode_attributes)
 
 
 def _in_order(edges: Iterable[StoredEdge]) -> list[StoredEdge]:
@@ -123,11 +129,22 @@ def _in_order(edges: Iterable[StoredEdge]) -> list[StoredEdge]:
 def read_edges(
     connection: sqlite3.Connection, generation: int, strictest: int, nodes: Sequence[tuple[str, str]], *, outgoing: bool
 ) -> list[StoredEdge]:
-    """Visible edges that start or end at the nodes."""
-    end = "source_kind = :kind AND source = :code" if outgoing else "target_kind = :kind AND target = :code"
-    found = []
-    for kind, code in dict.fromkeys(nodes):
-        rows = connection.execute(_EDGE + end, {"g": generation, "label": strictest, "kind": kind, "code": code})
+    """Visible edges that start or end at the nodes, which are looked up many at a time."""
+    end = "source_kind = kind AND source = code" if outgoing else "target_kind = kind AND target = code"
+    wanted = list(dict.fromkeys(nodes))
+    found: list[StoredEdge] = []
+    for begin in range(0, len(wanted), _NODES_A_READ):
+        some = wanted[begin : begin + _NODES_A_READ]
+        values = ", ".join(f"(:kind{place}, :code{place})" for place in range(len(some)))
+        named: dict[str, str | int] = {"g": generation, "label": strictest}
+        for place, (kind, code) in enumerate(some):
+            named[f"kind{place}"], named[f"code{place}"] = kind, code
+        # A cross join keeps the order: the index of edges is asked once a node.
+        rows = connection.execute(
+            f"WITH wanted (kind, code) AS (VALUES {values}) {_SELECT} FROM wanted CROSS JOIN edge"
+            f" JOIN generation ON generation = born WHERE {end} AND {VISIBLE} AND label <= :label",
+            named,
+        )
         found += [_edge(row) for row in rows.fetchall()]
     return _in_order(found)
 
