@@ -7,6 +7,7 @@ from enum import Enum
 import pytest
 
 from groundwire.v1 import (
+    admin_pb2,
     errors_pb2,
     evidence_pb2,
     graph_pb2,
@@ -22,6 +23,7 @@ from groundwire_server.errors import ErrorReason
 
 PAIRS = [
     (ErrorReason, errors_pb2.ErrorReason),
+    (evidence.AttributeType, admin_pb2.AttributeType),
     (evidence.DegradationKind, stream_pb2.DegradationKind),
     (evidence.EndReason, stream_pb2.EndReason),
     (evidence.RefusalReason, stream_pb2.RefusalReason),

@@ -91,6 +91,7 @@ from groundwire_server.evidence.stream import (
 )
 from groundwire_server.evidence.value import (
     Attribute,
+    AttributeType,
     Dimension,
     Family,
     Period,
@@ -111,6 +112,7 @@ __all__ = [
     "AllOf",
     "AnyOf",
     "Attribute",
+    "AttributeType",
     "CalculationOutcome",
     "Call",
     "CallCancelled",

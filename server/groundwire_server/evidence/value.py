@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
-from enum import Enum
+from enum import Enum, IntEnum
 
 __all__ = [
     "Attribute",
+    "AttributeType",
     "Dimension",
     "Family",
     "Period",
@@ -94,6 +95,56 @@ def family_of(value: Value) -> Family:
     if isinstance(value, Period):
         return Family.PERIOD
     return Family.TEXTS
+
+
+class AttributeType(IntEnum):
+    """What an attribute is declared to hold; numbers are those of `groundwire.v1.AttributeType`.
+
+    Filters compare by families: the two kinds of numbers are one.
+    """
+
+    STRING = 1
+    INTEGER = 2
+    DECIMAL = 3
+    BOOL = 4
+    DATE = 5
+    PERIOD = 6
+    STRING_LIST = 7
+    TIME = 8
+
+    @property
+    def family(self) -> Family:
+        """The family of its values."""
+        return _FAMILIES[self]
+
+    @classmethod
+    def of(cls, family: Family) -> AttributeType:
+        """The widest type of a family."""
+        return next(each for each in reversed(cls) if each.family is family)
+
+    def takes(self, value: Value) -> bool:
+        """Whether a value is of this type; of numbers an INTEGER takes the whole ones, however they are written.
+
+        >>> AttributeType.INTEGER.takes(Decimal("2.0")), AttributeType.INTEGER.takes(2.5)
+        (True, False)
+        """
+        if family_of(value) is not self.family:
+            return False
+        if self is AttributeType.INTEGER and isinstance(value, float | Decimal):
+            return Decimal(value) == Decimal(value).to_integral_value()
+        return True
+
+
+_FAMILIES = {
+    AttributeType.STRING: Family.TEXT,
+    AttributeType.INTEGER: Family.NUMBER,
+    AttributeType.DECIMAL: Family.NUMBER,
+    AttributeType.BOOL: Family.TRUTH,
+    AttributeType.DATE: Family.DAY,
+    AttributeType.PERIOD: Family.PERIOD,
+    AttributeType.STRING_LIST: Family.TEXTS,
+    AttributeType.TIME: Family.INSTANT,
+}
 
 
 def plain_length(number: Decimal) -> int:

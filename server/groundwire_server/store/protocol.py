@@ -7,13 +7,14 @@ from contextlib import AbstractContextManager
 from datetime import date, datetime
 from typing import Protocol
 
-from groundwire_server.evidence import Family, Label, Value
+from groundwire_server.evidence import AttributeType, Family, Label, Value
 from groundwire_server.store.rows import (
     ChunkMeta,
     EdgeRecord,
     FactRecord,
     GenerationMark,
     IngestState,
+    NewChunk,
     NewDocument,
     Replaced,
     RevisionDetail,
@@ -215,6 +216,13 @@ class StoreWriter(Protocol):
         """
         ...
 
+    def recut_document(self, doc_id: str, revision: int, chunker: str, chunks: Sequence[NewChunk]) -> Replaced | None:
+        """Give a document other chunks: a new revision that is the active one in all else, whatever its attributes are.
+
+        Equal chunks of an equal chunker change nothing. None, and nothing is done, when `revision` is not active now.
+        """
+        ...
+
     def withdraw_document(self, doc_id: str, *, clearance: Label | None = None) -> Withdrawn:
         """Retire the active revision, and the facts and edges whose source_doc it is.
 
@@ -274,10 +282,13 @@ class Store(Protocol):
         """The state at `generation`, by default the last committed one."""
         ...
 
-    def writer(self) -> AbstractContextManager[StoreWriter]:
+    def writer(self, declared: Mapping[str, AttributeType] | None = None) -> AbstractContextManager[StoreWriter]:
         """A transaction, committed durably on a clean exit and undone on an exception. One at a time.
 
         A transaction that changed nothing visible commits its ledger entries without a new generation.
+
+        declared: attributes whose types the library fixes; a value of another type is refused, and what the first use
+        of such a name was counts no more.
 
         Raises:
             ResourceExhausted: the disk is full; nothing was half written.

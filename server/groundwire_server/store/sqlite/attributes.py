@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from groundwire_server.errors import ErrorReason
-from groundwire_server.evidence import Attribute, Family, Label, family_of
+from groundwire_server.evidence import Attribute, AttributeType, Family, Label, family_of
 from groundwire_server.store.sqlite.codec import is_storable
 
 __all__ = ["AttributeBook", "read_attribute_schema"]
@@ -19,9 +19,12 @@ def _texts(attribute: Attribute) -> tuple[str, ...]:
 
 
 class AttributeBook:
-    """The families as one write transaction sees and extends them."""
+    """The families as one write transaction sees and extends them. A declared type goes before all uses of its name."""
 
-    def __init__(self, connection: sqlite3.Connection, generation: int) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, generation: int, declared: Mapping[str, AttributeType] | None = None
+    ) -> None:
+        self._types = declared or {}
         self._connection = connection
         self._generation = generation
         self._families: dict[str, dict[int, Family]] | None = None
@@ -39,6 +42,12 @@ class AttributeBook:
             if attribute.name in seen:
                 return ErrorReason.CONTRADICTION, f"attribute {attribute.name!r} is given twice"
             family = seen[attribute.name] = family_of(attribute.value)
+            if (fixed := self._types.get(attribute.name)) is not None:
+                if not fixed.takes(attribute.value):
+                    given = "has decimals" if fixed.family is family else f"is {family.value}"
+                    why = f"attribute {attribute.name!r} is declared {fixed.name.lower()}, the value {given}"
+                    return ErrorReason.ATTRIBUTE_TYPE_MISMATCH, why
+                continue
             declared = self._declared(attribute.name, min(label, strictest))
             if declared is not None and declared is not family:
                 held = f"holds {declared.value} in this library, the value is {family.value}"

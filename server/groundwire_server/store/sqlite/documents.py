@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from groundwire_server.errors import DocumentRefused, ErrorReason
@@ -36,6 +36,7 @@ __all__ = [
     "prefix_end",
     "read_revisions",
     "read_source_text",
+    "recut_document",
     "replace_document",
     "retire_revision",
     "retired_spans",
@@ -112,6 +113,36 @@ def _replace(transaction: Transaction, document: NewDocument) -> Replaced:
     return Replaced(document.doc_id, revision, len(document.chunks), unchanged=False)
 
 
+def recut_document(
+    transaction: Transaction, doc_id: str, revision: int, chunker: str, chunks: Sequence[NewChunk]
+) -> Replaced | None:
+    """See `StoreWriter.recut_document`. What the active revision was stored with is not judged again."""
+    row = transaction.connection.execute(
+        "SELECT title, media_type, text, raw_sha256, raw_bytes, label, valid_as_of, attributes"
+        " FROM document_revision JOIN source_text USING (revision_row)"
+        " WHERE doc_id = ? AND revision = ? AND died IS NULL",
+        (doc_id, revision),
+    ).fetchone()
+    if row is None:
+        return None
+    title, media_type, text, raw_sha256, raw_bytes, label, valid_as_of, attributes = row
+    document = NewDocument(
+        doc_id=doc_id,
+        title=title,
+        media_type=media_type,
+        text=text,
+        raw_sha256=raw_sha256,
+        raw_bytes=raw_bytes,
+        chunker=chunker,
+        chunks=tuple(chunks),
+        label=Label(label),
+        valid_as_of=decode_optional_instant(valid_as_of),
+        attributes=decode_attributes(attributes),
+    )
+    _check_spans(document)
+    return _replace(transaction, document)
+
+
 def last_revision(connection: sqlite3.Connection, doc_id: str, strictest: int) -> int:
     """The highest revision that a document ever had up to a label; 0 when it had none."""
     row = connection.execute(
@@ -121,10 +152,7 @@ def last_revision(connection: sqlite3.Connection, doc_id: str, strictest: int) -
 
 
 def _check(transaction: Transaction, document: NewDocument, strictest: int) -> None:
-    length = len(document.text)
-    for chunk in document.chunks:
-        if not 0 <= chunk.span.start <= chunk.span.end <= length:
-            raise ValueError(f"chunk {chunk.span} lies outside of a text of {length} code points")
+    _check_spans(document)
     texts = [document.doc_id, document.title, document.media_type, document.text, document.chunker]
     for chunk in document.chunks:
         texts += [chunk.locator, chunk.header, chunk.heading, chunk.parent_id, chunk.parent_locator]
@@ -134,6 +162,13 @@ def _check(transaction: Transaction, document: NewDocument, strictest: int) -> N
     if fault is not None:
         reason, why = fault
         raise DocumentRefused(reason, f"The document cannot be stored: {why}.")
+
+
+def _check_spans(document: NewDocument) -> None:
+    length = len(document.text)
+    for chunk in document.chunks:
+        if not 0 <= chunk.span.start <= chunk.span.end <= length:
+            raise ValueError(f"chunk {chunk.span} lies outside of a text of {length} code points")
 
 
 def _content_sha256(document: NewDocument, attributes: str) -> bytes:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from groundwire_server.errors import ErrorReason, GroundwireError, InvalidRequest, Unavailable
+from groundwire_server.evidence import AttributeType
 from groundwire_server.store.rows import GenerationMark
 from groundwire_server.store.sqlite import generations
 from groundwire_server.store.sqlite.connection import ReadPool, connect_writer, translated
@@ -67,7 +68,7 @@ class SqliteStore:
         return SqliteReader(self._pool, last if generation is None else generation)
 
     @contextmanager
-    def writer(self) -> Iterator[SqliteWriter]:
+    def writer(self, declared: Mapping[str, AttributeType] | None = None) -> Iterator[SqliteWriter]:
         """See `Store.writer`."""
         with self._lock:
             if self._closed:
@@ -77,7 +78,8 @@ class SqliteStore:
                 connection.execute("BEGIN IMMEDIATE")
             try:
                 with translated():
-                    transaction = Transaction(connection, generations.last_generation(connection) + 1)
+                    generation = generations.last_generation(connection) + 1
+                    transaction = Transaction(connection, generation, declared or {})
                 yield SqliteWriter(transaction, self._now)
                 with translated():
                     self._commit(transaction)

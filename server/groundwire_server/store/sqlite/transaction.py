@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from groundwire_server.evidence import Label
+from groundwire_server.evidence import AttributeType, Label
 from groundwire_server.store.sqlite.attributes import AttributeBook
 from groundwire_server.store.sqlite.digest import DigestBook
 
@@ -30,13 +31,14 @@ class Transaction:
 
     connection: sqlite3.Connection
     generation: int
+    declared: Mapping[str, AttributeType] = field(default_factory=dict)
     changed: bool = False
     digest: DigestBook = field(init=False)
     attributes: AttributeBook = field(init=False)
 
     def __post_init__(self) -> None:
         self.digest = DigestBook(self.connection)
-        self.attributes = AttributeBook(self.connection, self.generation)
+        self.attributes = AttributeBook(self.connection, self.generation, self.declared)
 
     def born(self, label: Label, event: bytes) -> None:
         """Take note that a row was born."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 
 from groundwire_server.evidence import Label
@@ -10,6 +10,7 @@ from groundwire_server.store.rows import (
     EdgeRecord,
     FactRecord,
     IngestState,
+    NewChunk,
     NewDocument,
     Replaced,
     Withdrawn,
@@ -37,6 +38,10 @@ class SqliteWriter:
     def replace_document(self, document: NewDocument, *, clearance: Label | None = None) -> Replaced:
         with translated():
             return documents.replace_document(self._transaction, document, readable_labels(clearance))
+
+    def recut_document(self, doc_id: str, revision: int, chunker: str, chunks: Sequence[NewChunk]) -> Replaced | None:
+        with translated():
+            return documents.recut_document(self._transaction, doc_id, revision, chunker, chunks)
 
     def withdraw_document(self, doc_id: str, *, clearance: Label | None = None) -> Withdrawn:
         with translated():
