@@ -23,7 +23,7 @@ def test_a_library_goes_in_and_comes_back_with_its_defaults() -> None:
 
     library = groundwire.Library("lib", "about things", index=groundwire.IndexSettings(chunk_chars=300))
     with serving(SaveLibrary=method) as address, Client(address) as client:
-        saved = client.save_library(library, validate_only=True)
+        saved = client.save_library(library, validate_only=True).library
     assert saved.index == groundwire.IndexSettings(chunk_chars=300, overlap_chars=80)
 
 

@@ -1,13 +1,11 @@
 """Client of Groundwire: typed, cited evidence over gRPC, without protobuf to be seen."""
 
 from groundwire._call import DEFAULT_ADDRESS
-from groundwire._client import Client
 from groundwire._errors import BrokenStream, GroundwireError, Violation
-from groundwire._fold import Frame
 from groundwire._ingest.machine import IngestEvent
 from groundwire._ingest.parts import PART_BYTES
-from groundwire._ingest_stream import IngestStream
 from groundwire._model.answer import AnswerOrigin, AnswerPart, AnswerWriter, SubCall, SubCallSummary
+from groundwire._model.document import DocumentChunk, DocumentRevision, StoredDocument, TextChange
 from groundwire._model.figure import (
     DerivedFigure,
     FactVersion,
@@ -32,6 +30,7 @@ from groundwire._model.glossary import (
     RelationDetail,
     Synonym,
     Term,
+    TermDescription,
     TermKind,
     TermRef,
 )
@@ -48,8 +47,17 @@ from groundwire._model.ingest import (
     Throttle,
     Withdrawal,
 )
-from groundwire._model.library import AttributeSpec, AttributeType, IndexSettings, Library
+from groundwire._model.job import IndexPart, Job, JobKind, JobState
+from groundwire._model.library import (
+    AttributeSpec,
+    AttributeType,
+    IndexSettings,
+    Library,
+    LibraryDeletion,
+    LibraryUpdate,
+)
 from groundwire._model.lineage import Lineage
+from groundwire._model.listed import ListedFact, ListedRelation
 from groundwire._model.metric import (
     Calculation,
     CalculationOutcome,
@@ -71,7 +79,15 @@ from groundwire._model.options import (
     StrictnessPolicy,
 )
 from groundwire._model.reason import Cause, CauseDetail, ErrorReason
-from groundwire._model.relation import Direction, GraphCommunity, GraphEdge, GraphNode, GraphPath
+from groundwire._model.relation import (
+    Direction,
+    GraphCommunity,
+    GraphEdge,
+    GraphNode,
+    GraphPath,
+    PathChoice,
+    TraceBudget,
+)
 from groundwire._model.result import Answer, Figures, IngestReport, Retrieval, Trace
 from groundwire._model.route import (
     Clarification,
@@ -104,10 +120,14 @@ from groundwire._model.stream import (
     StreamSummary,
     TraceEntry,
 )
+from groundwire._model.tool import ToolDescription, ToolForm, ToolList
 from groundwire._model.upload import DocumentUpload, FactFile, FactRecord, FileContent, Label, RelationRecord
 from groundwire._model.value import Attribute, Dimension, Period, Scalar, Span, Value, slice_text
 from groundwire._model.verification import CitationVerdict, Verification
-from groundwire._stream import Stream
+from groundwire._operation.fold import Frame
+from groundwire._sync.client import Client
+from groundwire._sync.ingest_stream import IngestStream
+from groundwire._sync.stream import Items, Stream
 from groundwire._version import __version__
 
 __all__ = [
@@ -141,7 +161,9 @@ __all__ = [
     "Dimension",
     "DimensionDetail",
     "Direction",
+    "DocumentChunk",
     "DocumentOutcome",
+    "DocumentRevision",
     "DocumentUpload",
     "EmptyFilterPolicy",
     "EndReason",
@@ -167,6 +189,7 @@ __all__ = [
     "GroundwireError",
     "HealthStatus",
     "Identifier",
+    "IndexPart",
     "IndexSettings",
     "IngestAccepted",
     "IngestAck",
@@ -175,11 +198,19 @@ __all__ = [
     "IngestStream",
     "IngestSummary",
     "IngestWarning",
+    "Items",
+    "Job",
+    "JobKind",
+    "JobState",
     "Label",
     "Library",
+    "LibraryDeletion",
     "LibrarySnapshot",
+    "LibraryUpdate",
     "Limits",
     "Lineage",
+    "ListedFact",
+    "ListedRelation",
     "LossReason",
     "MetricDetail",
     "MetricFact",
@@ -198,6 +229,7 @@ __all__ = [
     "Operation",
     "Operator",
     "PageHit",
+    "PathChoice",
     "Payload",
     "Period",
     "PlanStep",
@@ -227,6 +259,7 @@ __all__ = [
     "SnippetBatch",
     "Span",
     "StageTiming",
+    "StoredDocument",
     "Stream",
     "StreamHeader",
     "StreamSummary",
@@ -235,11 +268,17 @@ __all__ = [
     "SubCallSummary",
     "Synonym",
     "Term",
+    "TermDescription",
     "TermKind",
     "TermRef",
+    "TextChange",
     "TextPassage",
     "Throttle",
+    "ToolDescription",
+    "ToolForm",
+    "ToolList",
     "Trace",
+    "TraceBudget",
     "TraceEntry",
     "TreeSummary",
     "Trust",

@@ -19,6 +19,7 @@ __all__ = [
     "RelationDetail",
     "Synonym",
     "Term",
+    "TermDescription",
     "TermKind",
     "TermRef",
 ]
@@ -133,6 +134,17 @@ class TermRef:
     kind: TermKind
     code: str
     dimension: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TermDescription:
+    """A term, and which figures there are: `periods` that have one, and `gaps` between the first and the last."""
+
+    library_id: str
+    term: Term
+    fact_count: int = 0
+    periods: tuple[str, ...] = ()
+    gaps: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

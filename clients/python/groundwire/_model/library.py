@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from groundwire._model.job import Job
 from groundwire._model.named import NamedEnum
 from groundwire._model.options import RetrievalTuning
+from groundwire._model.reason import Cause
 from groundwire._model.server import Setting
 
-__all__ = ["AttributeSpec", "AttributeType", "IndexSettings", "Library"]
+__all__ = ["AttributeSpec", "AttributeType", "IndexSettings", "Library", "LibraryDeletion", "LibraryUpdate"]
 
 
 class AttributeType(NamedEnum):
@@ -50,7 +52,10 @@ class IndexSettings:
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A library; counts are of what the caller may read. `embedding_coverage` None: it has no embedder."""
+    """A library; counts are of what the caller may read. `embedding_coverage` None: it has no embedder.
+
+    `fault` says why it cannot be opened; then all but its id is empty.
+    """
 
     library_id: str
     description: str = ""
@@ -64,3 +69,21 @@ class Library:
     index: IndexSettings | None = None
     tuning: RetrievalTuning | None = None
     settings: tuple[Setting, ...] = ()
+    fault: Cause | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryUpdate:
+    """A library as it is now, all defaults filled in. `job` brings its index up to them; None: nothing to do."""
+
+    library: Library
+    job: Job | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryDeletion:
+    """A library as it stood. `confirmation` is what the call that deletes needs; `job` frees the disk space."""
+
+    library: Library
+    confirmation: str = ""
+    job: Job | None = None

@@ -8,7 +8,7 @@ from groundwire._model.lineage import Lineage
 from groundwire._model.named import NamedEnum
 from groundwire._model.value import Attribute
 
-__all__ = ["Direction", "GraphCommunity", "GraphEdge", "GraphNode", "GraphPath"]
+__all__ = ["Direction", "GraphCommunity", "GraphEdge", "GraphNode", "GraphPath", "PathChoice", "TraceBudget"]
 
 
 class Direction(NamedEnum):
@@ -18,6 +18,23 @@ class Direction(NamedEnum):
     OUT = 1
     IN = 2
     BOTH = 3
+
+
+class PathChoice(NamedEnum):
+    """Which paths between two nodes: one of the fewest edges, the shortest few, or all."""
+
+    UNSPECIFIED = 0
+    SHORTEST = 1
+    K_SHORTEST = 2
+    ALL = 3
+
+
+@dataclass(frozen=True, slots=True)
+class TraceBudget:
+    """Bounds of a walk: nodes to visit, edges to look at. 0: the server's."""
+
+    max_nodes: int = 0
+    max_edges: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ this client knows. Fields that the message lacks (`branch`, `record`) keep their
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from functools import cache
 from typing import Any, TypeVar, get_args, get_type_hints
@@ -19,7 +19,7 @@ from groundwire._wire.filter import decode_filter, encode_filter
 from groundwire._wire.table import ENUMS, MIRRORS
 from groundwire._wire.value import decimal_text, decode_timestamp, decode_value, encode_value, fill_timestamp
 
-__all__ = ["decode", "decode_as", "fill"]
+__all__ = ["decode", "decode_as", "fill", "rows_of", "value_of"]
 
 T = TypeVar("T")
 Read = Callable[[Any], Any]
@@ -45,6 +45,16 @@ def decode_as(kind: type[T], message: Message) -> T:
     value = decode(message)
     assert isinstance(value, kind)
     return value
+
+
+def value_of(kind: type[T], field: str = "") -> Callable[[Any], T]:
+    """Reads the typed value of this kind that an answer is, or that stands in one of its fields."""
+    return lambda answer: decode_as(kind, getattr(answer, field) if field else answer)
+
+
+def rows_of(field: str, kind: type[T]) -> Callable[[Any], Iterable[T]]:
+    """Reads the typed values that stand in a repeated field of an answer."""
+    return lambda answer: [decode_as(kind, row) for row in getattr(answer, field)]
 
 
 @cache

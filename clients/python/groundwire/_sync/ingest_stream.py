@@ -11,11 +11,12 @@ from typing import Any, Self
 import grpc
 
 from groundwire._errors import BrokenStream, GroundwireError
-from groundwire._ingest.machine import IngestEvent, IngestMachine, Need
-from groundwire._ingest.parts import Part, Upload
+from groundwire._ingest.machine import IngestEvent, Need
+from groundwire._ingest.parts import Upload
 from groundwire._ingest.retry import MAX_ATTEMPTS, is_worth_a_retry, retry_delay
 from groundwire._model.ingest import DocumentOutcome, IngestAck, Reconnecting, RejectedRow, RowsRejected
 from groundwire._model.result import IngestReport
+from groundwire._operation.ingest import Ingest
 
 __all__ = ["IngestStream"]
 
@@ -34,15 +35,13 @@ class IngestStream:
 
     def __init__(
         self,
-        ingest_id: str,
-        machine: IngestMachine,
-        parts: Iterator[Part],
+        ingest: Ingest,
         open_call: Callable[[Iterator[Upload]], Any],
         failure: Callable[[grpc.RpcError], GroundwireError],
     ) -> None:
-        self.ingest_id = ingest_id
-        self._machine = machine
-        self._parts = parts
+        self.ingest_id = ingest.ingest_id
+        self._machine = ingest.machine
+        self._parts = ingest.parts
         self._open_call = open_call
         self._failure = failure
         self._change = threading.Condition()  # guards the machine

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
@@ -70,8 +70,8 @@ class Fold(Generic[ResultT]):
         self._header: StreamHeader | None = None
         self._summary: StreamSummary | None = None
 
-    def add(self, response: Response) -> Frame | None:
-        """The typed frame of a response, or None when this client does not know its kind.
+    def add(self, response: Response) -> Iterable[Frame]:
+        """The typed frame of a response; none when this client does not know its kind.
 
         Raises BrokenStream when the frame stands in a wrong place.
         """
@@ -81,7 +81,7 @@ class Fold(Generic[ResultT]):
         if (member == "header") is not (self._header is None):
             raise BrokenStream("the stream does not begin with its header" if member != "header" else "a second header")
         if member is None:
-            return None
+            return ()
         message = getattr(response, member)
         if member == "batch":
             self._check_ranks(message)
@@ -90,7 +90,11 @@ class Fold(Generic[ResultT]):
         if branch and isinstance(frame, _BRANCHED):
             frame = replace(frame, branch=branch)
         self._take(frame)
-        return frame
+        return (frame,)
+
+    def end(self) -> None:
+        """A stream that ends without its summary is broken, also for one who only iterates."""
+        self.result()
 
     def _check_ranks(self, batch: Any) -> None:
         """Ranks are counted on the messages: a snippet of an unknown kind is passed over and has one all the same."""

@@ -1,0 +1,1 @@
+"""The client that blocks: threads, and grpc's own channel."""
