@@ -79,7 +79,7 @@ def test_pages_follow_one_another(here: House) -> None:
 
 
 def test_a_page_ends_before_it_is_too_large(here: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("groundwire_server.rpc.admin_service.MAX_PAGE_BYTES", 40_000)
+    monkeypatch.setattr("groundwire_server.rpc.paging.MAX_PAGE_BYTES", 40_000)
     for place in range(5):
         save(here, f"l{place}", description="說" * 4096)
     first = libraries(here, page_size=1000)

@@ -176,6 +176,11 @@ def test_a_damaged_store_is_no_leak_and_the_other_libraries_answer(
         assert [each.lineage.doc_id for each in snippets(frames)] == ["o.txt"]
         lost = [each for each in frames[-1].summary.degradations if each.library_id == "default"]
         assert [narrative_kind(each) for each in lost] == ["LIBRARY_UNREACHABLE"]
+        listed = after.admin.ListLibraries(admin_pb2.ListLibrariesRequest()).libraries
+        assert [(each.library_id, each.HasField("fault"), each.documents) for each in listed] == [
+            ("default", True, 0),
+            ("other", False, 1),
+        ]
         nothing_leaked(after, capfd)
 
 

@@ -29,7 +29,14 @@ from groundwire_server.ingest import (
 )
 from groundwire_server.library import Library, LibraryConfig, Snapshot, check_library_id
 from groundwire_server.metric import MetricRequest, query_metric
-from groundwire_server.narrative import RetrievalLimits, RetrievalMode, RetrievalParts, RetrieveRequest, retrieve
+from groundwire_server.narrative import (
+    RetrievalLimits,
+    RetrievalMode,
+    RetrievalParts,
+    RetrieveRequest,
+    Unreachable,
+    retrieve,
+)
 from groundwire_server.router import AskFrame, AskRequest, RouteDecision, RouterLimits, Turn, ask, route
 from groundwire_server.security import SecurityGate, local_principal
 from groundwire_server.settings import Settings
@@ -46,6 +53,7 @@ class Engine:
         local_principal: the caller that exists without credentials.
         default_mode: legs to search where a call does not say.
         limits, router_limits: bounds of a retrieval and of a question.
+        page_key: key of the tokens of lists; it stays with the data folder.
 
     Raises:
         FailedPrecondition: another process has the data folder; the settings insist on a model that is not prepared.
@@ -61,6 +69,7 @@ class Engine:
         )
         self._gate = SecurityGate(settings.gate.outside_names)
         self._libraries = Libraries(settings)
+        self.page_key = self._libraries.folder.secret
         self._creating = threading.Lock()  # of two who make one library the second changes it
         try:
             self._embedder = ServerEmbedder(settings, self._libraries.use_embedder)
@@ -205,12 +214,12 @@ class Engine:
         return ServerInfo(list_components(self._embedder.component()), settings)
 
     def list_libraries(self, principal: Principal, *, after: str, limit: int) -> LibraryPage:
-        """Up to `limit` libraries behind the id `after`, by id. One that cannot be opened is left out."""
+        """Up to `limit` libraries behind the id `after`, by id; one that cannot be opened says why."""
         ids = [library_id for library_id in self._libraries.folder.list() if library_id > after]
-        page = ids[:limit]
-        snapshots, _ = self._libraries.snapshots(page)
-        found = tuple(self._describe(each, principal) for each in snapshots)
-        return LibraryPage(found, page[-1] if page else "", len(ids) > limit)
+        snapshots, unreachable = self._libraries.snapshots(ids[:limit])
+        listed: list[LibraryInfo | Unreachable] = [*(self._describe(each, principal) for each in snapshots)]
+        listed += unreachable
+        return LibraryPage(tuple(sorted(listed, key=lambda each: each.library_id)), len(ids) > limit)
 
     def save_library(
         self, library_id: str, config: LibraryConfig, principal: Principal, *, validate_only: bool, if_snapshot_id: str

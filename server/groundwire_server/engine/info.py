@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from groundwire_server.evidence import Family
 from groundwire_server.glossary import TermKind
 from groundwire_server.library import LibraryConfig
+from groundwire_server.narrative import Unreachable
 from groundwire_server.settings import SettingValue
 
 __all__ = ["Component", "GlossaryFinding", "GlossaryUpdate", "LibraryInfo", "LibraryPage", "ServerInfo"]
@@ -54,10 +55,9 @@ class LibraryInfo:
 
 @dataclass(frozen=True, slots=True)
 class LibraryPage:
-    """Some libraries in order of id, the id with which the page ends, and whether there are more behind it."""
+    """Some libraries in order of id, those that cannot be opened with why, and whether there are more behind them."""
 
-    libraries: tuple[LibraryInfo, ...]
-    last: str
+    libraries: tuple[LibraryInfo | Unreachable, ...]
     more: bool
 
 

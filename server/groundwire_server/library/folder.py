@@ -43,9 +43,12 @@ def _utc_now() -> datetime:
 class DataFolder:
     """Everything that a server stores. One process a folder; any thread.
 
+    Attributes:
+        secret: key of snapshot ids and page tokens.
+
     Args:
         path: the folder; made when it is not there.
-        secret: key of snapshot ids; None: the folder's own, made once.
+        secret: None: the folder's own, made once.
         opened: called with each library when it is opened, before anybody else has it.
         now: clock of commit times.
 
@@ -74,7 +77,7 @@ class DataFolder:
             self._lock = FolderLock(path / "lock")
             try:
                 self._file = ServerFile(path / "server.sqlite")
-                self._secret = secret or self._file.secret()
+                self.secret = secret or self._file.secret()
                 self._adopt()
             except BaseException:
                 self._lock.release()
@@ -165,7 +168,7 @@ class DataFolder:
         is_new = not folder.exists()
         try:
             with disk_errors(folder):
-                library = Library(folder, library_id, secret=self._secret, config=config, now=self._now)
+                library = Library(folder, library_id, secret=self.secret, config=config, now=self._now)
                 try:
                     if self._opened is not None:
                         self._opened(library)

@@ -10,9 +10,14 @@ from groundwire_server.errors import ErrorReason, InvalidRequest
 from groundwire_server.rpc.call import RpcCall
 from groundwire_server.rpc.decode_glossary import as_in_the_request, decode_term_names, decode_terms
 from groundwire_server.rpc.decode_library import decode_library_config
-from groundwire_server.rpc.encode_admin import encode_glossary_update, encode_library, encode_server_info
+from groundwire_server.rpc.encode_admin import (
+    encode_glossary_update,
+    encode_library,
+    encode_listed_library,
+    encode_server_info,
+)
 from groundwire_server.rpc.findings import Findings
-from groundwire_server.rpc.paging import MAX_PAGE_BYTES, page_size, page_token, read_page_token
+from groundwire_server.rpc.paging import Pager
 from groundwire_server.rpc.work import WorkPool
 
 __all__ = ["AdminService"]
@@ -25,9 +30,10 @@ class AdminService:
         methods: full names of all methods that work; filled by the time of the first call.
     """
 
-    def __init__(self, engine: Engine, pool: WorkPool, methods: Iterable[str]) -> None:
+    def __init__(self, engine: Engine, pool: WorkPool, pager: Pager, methods: Iterable[str]) -> None:
         self._engine = engine
         self._pool = pool
+        self._pager = pager
         self._methods = methods
 
     async def get_server_info(
@@ -42,20 +48,13 @@ class AdminService:
     ) -> admin_pb2.ListLibrariesResponse:
         """A page of libraries."""
         findings = Findings()
-        limit = page_size(request.page_size, findings)
-        after = read_page_token("ListLibraries", request.page_token, findings)
+        page = self._pager.begin(request, call.principal, findings)
         findings.settle()
-        page = await self._pool.run(lambda: self._engine.list_libraries(call.principal, after=after, limit=limit))
+        after = str(page.after[0]) if page.after else ""
+        found = await self._pool.run(lambda: self._engine.list_libraries(call.principal, after=after, limit=page.limit))
         response = admin_pb2.ListLibrariesResponse()
-        last, more, size = page.last, page.more, 0
-        for each in page.libraries:
-            message = encode_library(each)
-            size += message.ByteSize()
-            if response.libraries and size > MAX_PAGE_BYTES:
-                last, more = response.libraries[-1].library_id, True
-                break
-            response.libraries.append(message)
-        response.next_page_token = page_token("ListLibraries", last) if more else ""
+        rows = ((encode_listed_library(each), (each.library_id,)) for each in found.libraries)
+        response.next_page_token = page.fill(response.libraries, rows, found.more)
         return response
 
     async def save_library(self, request: admin_pb2.SaveLibraryRequest, call: RpcCall) -> admin_pb2.SaveLibraryResponse:

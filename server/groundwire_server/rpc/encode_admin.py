@@ -10,13 +10,14 @@ from groundwire_server import __version__
 from groundwire_server.engine import RESUME_WINDOW, Component, GlossaryUpdate, LibraryInfo, ServerInfo
 from groundwire_server.evidence import MAX_FILTER_DEPTH, MAX_FILTER_NODES, MAX_FILTER_VALUES, Family
 from groundwire_server.ingest import IngestLimits
+from groundwire_server.narrative import Unreachable
 from groundwire_server.rpc.capabilities import BUILT, NEEDS_EMBEDDER
 from groundwire_server.rpc.encode_glossary import encode_kind
-from groundwire_server.rpc.encode_value import encode_duration, wire_text
+from groundwire_server.rpc.encode_value import encode_cause, encode_duration, wire_text
 from groundwire_server.rpc.stream import MAX_BATCH_BYTES, MAX_FRAME_BYTES
 from groundwire_server.settings import LimitSettings, SettingValue
 
-__all__ = ["encode_glossary_update", "encode_library", "encode_server_info"]
+__all__ = ["encode_glossary_update", "encode_library", "encode_listed_library", "encode_server_info"]
 
 _TYPES = {
     Family.TEXT: admin_pb2.ATTRIBUTE_TYPE_STRING,
@@ -79,6 +80,13 @@ def _component(component: Component) -> admin_pb2.Component:
 
 def _setting(setting: SettingValue) -> admin_pb2.Setting:
     return admin_pb2.Setting(name=setting.name, value=setting.value, origin=setting.origin)
+
+
+def encode_listed_library(listed: LibraryInfo | Unreachable) -> admin_pb2.Library:
+    """A library, or of one that cannot be opened its id and why."""
+    if isinstance(listed, Unreachable):
+        return admin_pb2.Library(library_id=listed.library_id, fault=encode_cause(listed.cause))
+    return encode_library(listed)
 
 
 def encode_library(info: LibraryInfo) -> admin_pb2.Library:

@@ -9,6 +9,7 @@ from groundwire_server.rpc.admin_service import AdminService
 from groundwire_server.rpc.ingest_service import IngestService
 from groundwire_server.rpc.methods import Handler
 from groundwire_server.rpc.metric_service import MetricService
+from groundwire_server.rpc.paging import Pager
 from groundwire_server.rpc.reads import ReadService
 from groundwire_server.rpc.tool_service import ToolService
 from groundwire_server.rpc.work import WorkPool
@@ -20,10 +21,11 @@ def build_methods(engine: Engine, pool: WorkPool, stopping: asyncio.Event) -> di
     """Full name of a method ("groundwire.v1.MetricService/QueryMetric") to its handler."""
     built: dict[str, Handler] = {}
     reads = ReadService(engine, pool)
-    metrics = MetricService(engine, pool)
+    pager = Pager(engine.page_key)
+    metrics = MetricService(engine, pool, pager)
     tools = ToolService(engine, pool)
     ingest = IngestService(engine, pool, stopping)
-    admin = AdminService(engine, pool, built)
+    admin = AdminService(engine, pool, pager, built)
     handlers: dict[str, Handler] = {
         "NarrativeService/NarrativeRetrieve": reads.narrative_retrieve,
         "MetricService/QueryMetric": reads.query_metric,

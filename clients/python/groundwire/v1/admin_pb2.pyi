@@ -443,7 +443,7 @@ class ListLibrariesResponse(google.protobuf.message.Message):
     """Empty: this was the last page."""
     @property
     def libraries(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___Library]:
-        """Those that the caller may read."""
+        """Those that the caller may read; one that cannot be opened says so in fault."""
 
     def __init__(
         self,
@@ -473,6 +473,7 @@ class Library(google.protobuf.message.Message):
     INDEX_FIELD_NUMBER: builtins.int
     TUNING_FIELD_NUMBER: builtins.int
     SETTINGS_FIELD_NUMBER: builtins.int
+    FAULT_FIELD_NUMBER: builtins.int
     library_id: builtins.str
     """A letter or digit, then up to 62 of a-z, 0-9, hyphen, underscore."""
     description: builtins.str
@@ -505,6 +506,10 @@ class Library(google.protobuf.message.Message):
     def settings(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___Setting]:
         """Further settings under their names in the settings tree; one that is unknown is refused."""
 
+    @property
+    def fault(self) -> groundwire.v1.errors_pb2.Cause:
+        """Why it cannot be opened; all but its id is unset then. Output only, ListLibraries alone. Unset: it works."""
+
     def __init__(
         self,
         *,
@@ -520,9 +525,10 @@ class Library(google.protobuf.message.Message):
         index: global___IndexSettings | None = ...,
         tuning: groundwire.v1.narrative_pb2.RetrievalTuning | None = ...,
         settings: collections.abc.Iterable[global___Setting] | None = ...,
+        fault: groundwire.v1.errors_pb2.Cause | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_embedding_coverage", b"_embedding_coverage", "embedding_coverage", b"embedding_coverage", "index", b"index", "tuning", b"tuning"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_embedding_coverage", b"_embedding_coverage", "active_chunks", b"active_chunks", "attributes", b"attributes", "description", b"description", "documents", b"documents", "embedding_coverage", b"embedding_coverage", "facts", b"facts", "index", b"index", "library_id", b"library_id", "relations", b"relations", "settings", b"settings", "snapshot_id", b"snapshot_id", "tuning", b"tuning"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_embedding_coverage", b"_embedding_coverage", "embedding_coverage", b"embedding_coverage", "fault", b"fault", "index", b"index", "tuning", b"tuning"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_embedding_coverage", b"_embedding_coverage", "active_chunks", b"active_chunks", "attributes", b"attributes", "description", b"description", "documents", b"documents", "embedding_coverage", b"embedding_coverage", "facts", b"facts", "fault", b"fault", "index", b"index", "library_id", b"library_id", "relations", b"relations", "settings", b"settings", "snapshot_id", b"snapshot_id", "tuning", b"tuning"]) -> None: ...
     def WhichOneof(self, oneof_group: typing.Literal["_embedding_coverage", b"_embedding_coverage"]) -> typing.Literal["embedding_coverage"] | None: ...
 
 global___Library = Library
@@ -890,7 +896,7 @@ class ListDocumentsResponse(google.protobuf.message.Message):
     """Empty: this was the last page."""
     @property
     def documents(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___DocumentRevision]:
-        """Each with its last revision."""
+        """Each with the last revision that the caller may read; a document without one is not there."""
 
     def __init__(
         self,
@@ -924,7 +930,7 @@ class DocumentRevision(google.protobuf.message.Message):
     doc_id: builtins.str
     """The document."""
     revision: builtins.int
-    """From 1."""
+    """From 1, counted over those that the caller may read."""
     active: builtins.bool
     """It answers queries now."""
     title: builtins.str
@@ -1173,9 +1179,9 @@ class DiffRevisionsRequest(google.protobuf.message.Message):
     doc_id: builtins.str
     """Document."""
     old_revision: builtins.int
-    """The older one. 0: the one before new_revision."""
+    """The older one. 0: the one before new_revision; where there is none: UNKNOWN_DOCUMENT."""
     new_revision: builtins.int
-    """The newer one. 0: the last."""
+    """The newer one; below old_revision: CONTRADICTION. 0: the last."""
     def __init__(
         self,
         *,
@@ -1210,7 +1216,9 @@ global___DiffRevisionsResponse = DiffRevisionsResponse
 
 @typing.final
 class TextChange(google.protobuf.message.Message):
-    """A stretch that changed."""
+    """A stretch that changed. Put in place one after the other, all of them make the newer text of the older. One of more
+    than 64 Ki code points comes in several, each right behind the other.
+    """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -1326,13 +1334,15 @@ class ListFactsRequest(google.protobuf.message.Message):
     library_id: builtins.str
     """Library."""
     metric: builtins.str
-    """Only of this metric, name or code. Empty: all."""
+    """Only of this metric, name or code; one that nothing knows is UNKNOWN_NAME. Empty: all."""
     entity: builtins.str
-    """Only of this entity, name or code. Empty: all."""
+    """Only of this entity, name or code; one that nothing knows is UNKNOWN_NAME. Empty: all."""
     source_doc: builtins.str
     """Only from this source. Empty: all."""
     review_status: groundwire.v1.evidence_pb2.ReviewStatus.ValueType
-    """Only in this state; PENDING needs the right to write. Unset: AUTO_APPROVED and APPROVED."""
+    """Only in this state; PENDING needs the right to write. Unset: AUTO_APPROVED and APPROVED. PENDING versions count
+    only where PENDING is asked for: they are the last ones then, and numbered together with the others.
+    """
     include_versions: builtins.bool
     """All versions of a source's figure. Unset: LATEST alone."""
     page_size: builtins.int
@@ -1357,7 +1367,9 @@ global___ListFactsRequest = ListFactsRequest
 
 @typing.final
 class ListFactsResponse(google.protobuf.message.Message):
-    """A page of figures, sorted by metric, entity, period, channel, dimensions, source, version."""
+    """A page of figures, sorted by metric, entity, first and last day of the period, channel, dimensions, source, version;
+    figures that differ in their unit alone by id before version.
+    """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -1424,7 +1436,7 @@ class ListRelationsRequest(google.protobuf.message.Message):
     relation: builtins.str
     """Only with this name. Empty: all."""
     source_doc: builtins.str
-    """Only from this source. Empty: all."""
+    """Only from this source; others of the same relation are left out. Empty: all."""
     page_size: builtins.int
     """Relations a page. 0: 100; over 1,000: 1,000."""
     page_token: builtins.str
@@ -1444,7 +1456,7 @@ global___ListRelationsRequest = ListRelationsRequest
 
 @typing.final
 class ListRelationsResponse(google.protobuf.message.Message):
-    """A page of relations, sorted by relation, ids of the ends, id of the edge."""
+    """A page of relations, sorted by relation, kind and code of the source, kind and code of the target, id of the edge."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 

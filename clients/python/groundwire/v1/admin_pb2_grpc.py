@@ -7,6 +7,12 @@ from groundwire.v1 import admin_pb2 as groundwire_dot_v1_dot_admin__pb2
 
 class AdminServiceStub(object):
     """Running the house. Listing shows only what the caller may read; changing needs the right to write.
+
+    Lists come in pages, here and in MetricService. next_page_token marks a place in the order of the list, and the next
+    page begins behind it, as things stand by then: what is there all the while comes exactly once, what comes or goes in
+    between may come or not. A token holds for the same caller and the same request, page_size aside, also after a
+    restart of the server; one that was changed is VALUE_MALFORMED, one of another request CONTRADICTION. A page may be
+    shorter than page_size: only an empty next_page_token ends a list.
     """
 
     def __init__(self, channel):
@@ -109,6 +115,12 @@ class AdminServiceStub(object):
 
 class AdminServiceServicer(object):
     """Running the house. Listing shows only what the caller may read; changing needs the right to write.
+
+    Lists come in pages, here and in MetricService. next_page_token marks a place in the order of the list, and the next
+    page begins behind it, as things stand by then: what is there all the while comes exactly once, what comes or goes in
+    between may come or not. A token holds for the same caller and the same request, page_size aside, also after a
+    restart of the server; one that was changed is VALUE_MALFORMED, one of another request CONTRADICTION. A page may be
+    shorter than page_size: only an empty next_page_token ends a list.
     """
 
     def GetServerInfo(self, request, context):
@@ -340,6 +352,12 @@ def add_AdminServiceServicer_to_server(servicer, server):
  # This class is part of an EXPERIMENTAL API.
 class AdminService(object):
     """Running the house. Listing shows only what the caller may read; changing needs the right to write.
+
+    Lists come in pages, here and in MetricService. next_page_token marks a place in the order of the list, and the next
+    page begins behind it, as things stand by then: what is there all the while comes exactly once, what comes or goes in
+    between may come or not. A token holds for the same caller and the same request, page_size aside, also after a
+    restart of the server; one that was changed is VALUE_MALFORMED, one of another request CONTRADICTION. A page may be
+    shorter than page_size: only an empty next_page_token ends a list.
     """
 
     @staticmethod

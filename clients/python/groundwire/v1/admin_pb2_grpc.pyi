@@ -18,7 +18,14 @@ class _ServicerContext(grpc.ServicerContext, grpc.aio.ServicerContext):  # type:
     ...
 
 class AdminServiceStub:
-    """Running the house. Listing shows only what the caller may read; changing needs the right to write."""
+    """Running the house. Listing shows only what the caller may read; changing needs the right to write.
+
+    Lists come in pages, here and in MetricService. next_page_token marks a place in the order of the list, and the next
+    page begins behind it, as things stand by then: what is there all the while comes exactly once, what comes or goes in
+    between may come or not. A token holds for the same caller and the same request, page_size aside, also after a
+    restart of the server; one that was changed is VALUE_MALFORMED, one of another request CONTRADICTION. A page may be
+    shorter than page_size: only an empty next_page_token ends a list.
+    """
 
     def __init__(self, channel: typing.Union[grpc.Channel, grpc.aio.Channel]) -> None: ...
     GetServerInfo: grpc.UnaryUnaryMultiCallable[
@@ -132,7 +139,14 @@ class AdminServiceStub:
     """Lists jobs, newest first."""
 
 class AdminServiceAsyncStub:
-    """Running the house. Listing shows only what the caller may read; changing needs the right to write."""
+    """Running the house. Listing shows only what the caller may read; changing needs the right to write.
+
+    Lists come in pages, here and in MetricService. next_page_token marks a place in the order of the list, and the next
+    page begins behind it, as things stand by then: what is there all the while comes exactly once, what comes or goes in
+    between may come or not. A token holds for the same caller and the same request, page_size aside, also after a
+    restart of the server; one that was changed is VALUE_MALFORMED, one of another request CONTRADICTION. A page may be
+    shorter than page_size: only an empty next_page_token ends a list.
+    """
 
     GetServerInfo: grpc.aio.UnaryUnaryMultiCallable[
         groundwire.v1.admin_pb2.GetServerInfoRequest,
@@ -245,7 +259,14 @@ class AdminServiceAsyncStub:
     """Lists jobs, newest first."""
 
 class AdminServiceServicer(metaclass=abc.ABCMeta):
-    """Running the house. Listing shows only what the caller may read; changing needs the right to write."""
+    """Running the house. Listing shows only what the caller may read; changing needs the right to write.
+
+    Lists come in pages, here and in MetricService. next_page_token marks a place in the order of the list, and the next
+    page begins behind it, as things stand by then: what is there all the while comes exactly once, what comes or goes in
+    between may come or not. A token holds for the same caller and the same request, page_size aside, also after a
+    restart of the server; one that was changed is VALUE_MALFORMED, one of another request CONTRADICTION. A page may be
+    shorter than page_size: only an empty next_page_token ends a list.
+    """
 
     @abc.abstractmethod
     def GetServerInfo(

@@ -258,7 +258,7 @@ class Lineage(google.protobuf.message.Message):
     doc_id: builtins.str
     """Document within the library, e.g. "reports/2024/annual.pdf". Empty where many sources stand in members."""
     revision: builtins.int
-    """Revision of the document, from 1. 0: no document."""
+    """Revision of the document, from 1, counted over those that the caller may read. 0: no document."""
     title: builtins.str
     """Title of the document. Empty: it has none."""
     chunk_id: builtins.str
