@@ -20,7 +20,7 @@ LEVELS = [
     {"store"},
     {"lexical", "dense"},
     {"library"},
-    {"narrative", "metric", "graph", "citation"},
+    {"narrative", "metric", "graph", "citation", "jobs"},
     {"router", "ingest"},
     {"engine"},
     {"rpc"},

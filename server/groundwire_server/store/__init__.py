@@ -20,7 +20,7 @@ from groundwire_server.store.rows import (
     WriteCounts,
     make_fact_id,
 )
-from groundwire_server.store.sqlite import ServerFile, SqliteStore, storage_full
+from groundwire_server.store.sqlite import JobRow, ServerFile, SqliteStore, storage_full
 
 __all__ = [
     "ChunkMeta",
@@ -28,6 +28,7 @@ __all__ = [
     "FactRecord",
     "GenerationMark",
     "IngestState",
+    "JobRow",
     "NewChunk",
     "NewDocument",
     "Replaced",

@@ -33,7 +33,10 @@ def read_jobs(connection: sqlite3.Connection) -> list[JobRow]:
     rows = connection.execute(
         "SELECT job_id, library_id, created_at, ended, content FROM job ORDER BY created_at, job_id"
     ).fetchall()
-    return [JobRow(job_id, library_id, created, bool(ended), content) for job_id, library_id, created, ended, content in rows]
+    return [
+        JobRow(job_id, library_id, created, bool(ended), content)
+        for job_id, library_id, created, ended, content in rows
+    ]
 
 
 def write_jobs(connection: sqlite3.Connection, rows: Iterable[JobRow], forgotten: Iterable[str]) -> None:
