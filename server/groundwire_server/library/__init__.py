@@ -2,9 +2,11 @@
 
 from groundwire_server.library.attributes import BUILT_IN_ATTRIBUTES
 from groundwire_server.library.columns import ChunkColumns
-from groundwire_server.library.config import AMBIGUOUS, EMBEDDERS, LibraryConfig
+from groundwire_server.library.config import AMBIGUOUS, EMBEDDERS, MAX_DECLARED, LibraryConfig, fault_of_declared
 from groundwire_server.library.folder import DEFAULT_LIBRARY, DataFolder, check_library_id
 from groundwire_server.library.library import Library
+from groundwire_server.library.lock import LockHolder, read_holder
+from groundwire_server.library.recut import Recut
 from groundwire_server.library.snapshot import Snapshot
 
 __all__ = [
@@ -12,10 +14,15 @@ __all__ = [
     "BUILT_IN_ATTRIBUTES",
     "DEFAULT_LIBRARY",
     "EMBEDDERS",
+    "MAX_DECLARED",
     "ChunkColumns",
     "DataFolder",
     "Library",
     "LibraryConfig",
+    "LockHolder",
+    "Recut",
     "Snapshot",
     "check_library_id",
+    "fault_of_declared",
+    "read_holder",
 ]

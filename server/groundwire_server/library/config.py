@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Literal
 
-from groundwire_server.chunking import CHUNKERS
+from groundwire_server.chunking import CHUNKERS, make_chunker
 from groundwire_server.errors import ErrorReason, InvalidRequest, Violation
-from groundwire_server.evidence import Label
+from groundwire_server.evidence import AttributeType, Label
+from groundwire_server.library.attributes import BUILT_IN_ATTRIBUTES
 
-__all__ = ["AMBIGUOUS", "EMBEDDERS", "LibraryConfig"]
+__all__ = ["AMBIGUOUS", "EMBEDDERS", "MAX_DECLARED", "LibraryConfig", "fault_of_declared"]
 
 AMBIGUOUS = ("refuse", "report")
 EMBEDDERS = ("auto", "deterministic", "none", "onnx")
 _FUSIONS = ("linear", "rrf")  # those that narrative has, which stands above this room; a test holds them together
 _MAX_DESCRIPTION = 4096
+MAX_DECLARED = 1000
+"""Attributes that a library may declare."""
+_ATTRIBUTE_NAME = re.compile(r"[a-z0-9_]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,9 @@ class LibraryConfig:
         vector_depth: where the dense list is cut before fusion.
         ambiguous: "refuse" a glossary in which two terms share a synonym, or "report" it with each answer.
         default_label: of what comes in without one.
+        glossary_variants: whether the glossary's variants of a query are searched where the call does not say.
+        attributes: names and types of attributes that are fixed before their first use, by name. Settings are for
+            everybody who reads the library, so these names show to all of them.
     """
 
     description: str = ""
@@ -47,6 +55,13 @@ class LibraryConfig:
     vector_depth: int = 200
     ambiguous: Literal["refuse", "report"] = "refuse"
     default_label: Label = Label.INTERNAL
+    glossary_variants: bool = True
+    attributes: tuple[tuple[str, AttributeType], ...] = ()
+
+    @property
+    def cut(self) -> str:
+        """How documents are cut, as the chunker says it of itself; budgets that cut alike have it in common."""
+        return make_chunker(self.chunker, self.chunk_chars, self.overlap_chars).spec
 
     def check(self, path: str = "") -> None:
         """Raises InvalidRequest that names every value out of bounds; `path` goes before the names."""
@@ -77,16 +92,25 @@ class LibraryConfig:
             if value not in choices:
                 why = f"{value[:80]!r} is none of {', '.join(choices)}"
                 found.append(Violation(f"{path}{name}", ErrorReason.UNKNOWN_NAME, why))
+        if len(self.attributes) > MAX_DECLARED:
+            why = f"{len(self.attributes)} attributes, at most {MAX_DECLARED}"
+            found.append(Violation(f"{path}attributes", ErrorReason.VALUE_OUT_OF_RANGE, why))
+        for name, declared in self.attributes:
+            if (fault := fault_of_declared(name, declared)) is not None:
+                found.append(Violation(f"{path}attributes.{name[:64]}", *fault))
         if found:
             raise InvalidRequest(found)
 
     def to_toml(self) -> str:
-        """The file's content: every setting, in a fixed order.
+        """The file's content: every setting, in a fixed order; declared attributes as a table at its end.
 
         >>> LibraryConfig.from_toml(LibraryConfig(description='"quoted"').to_toml()).description
         '"quoted"'
         """
-        return "".join(f"{field.name} = {_literal(getattr(self, field.name))}\n" for field in fields(self))
+        plain = [field.name for field in fields(self) if field.name != "attributes"]
+        lines = [f"{name} = {_literal(getattr(self, name))}\n" for name in plain]
+        declared = [f'{name} = "{kind.name.lower()}"\n' for name, kind in sorted(self.attributes)]
+        return "".join([*lines, *(["\n[attributes]\n", *declared] if declared else [])])
 
     @classmethod
     def from_toml(cls, text: str, path: str = "library.toml") -> LibraryConfig:
@@ -127,8 +151,21 @@ class LibraryConfig:
         return config
 
 
+def fault_of_declared(name: str, declared: AttributeType) -> tuple[ErrorReason, str] | None:
+    """Why an attribute cannot be declared so; None when it can."""
+    if not _ATTRIBUTE_NAME.fullmatch(name):
+        return ErrorReason.VALUE_MALFORMED, f"{name[:64]!r} is not 1 to 64 of a-z, 0-9, underscore"
+    if name in BUILT_IN_ATTRIBUTES:
+        return ErrorReason.CONTRADICTION, f"{name} is built in and cannot be declared"
+    if declared is AttributeType.TIME:
+        return ErrorReason.CONTRADICTION, "time is for the built-in valid_as_of and ingested_at only"
+    return None
+
+
 def _literal(value: object) -> str:
     """A TOML value. A JSON string is a TOML basic string, but for DEL, which TOML wants escaped."""
+    if isinstance(value, bool):
+        return str(value).lower()
     if isinstance(value, Label):
         return f'"{value.name}"'
     if isinstance(value, str):
@@ -144,9 +181,23 @@ def _as_type(value: object, default: object) -> object:
         if name not in names:
             raise ValueError(f"is none of {', '.join(names)}")
         return names[name]
+    if isinstance(default, tuple):
+        return _declared(value)
     wanted = type(default)
     if wanted is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if type(value) is not wanted:
-        raise ValueError(f"must be a {({str: 'text', int: 'whole number', float: 'number'})[wanted]}")
+        kinds = {str: "text", int: "whole number", float: "number", bool: "truth value"}
+        raise ValueError(f"must be a {kinds[wanted]}")
     return value
+
+
+def _declared(value: object) -> tuple[tuple[str, AttributeType], ...]:
+    """The table of declared attributes, by name. Raises ValueError with a sentence for people."""
+    types = {kind.name.lower(): kind for kind in AttributeType}
+    if not isinstance(value, dict):
+        raise ValueError("must be a table of names and types")
+    for name, kind in value.items():
+        if not isinstance(kind, str) or kind not in types:
+            raise ValueError(f"the type of {name[:64]!r} is none of {', '.join(types)}")
+    return tuple(sorted((name, types[kind]) for name, kind in value.items()))

@@ -21,6 +21,7 @@ from groundwire_server.library.config import LibraryConfig
 from groundwire_server.library.disk import disk_errors
 from groundwire_server.library.indexes import LibraryIndexes
 from groundwire_server.library.kept_file import KeptFile
+from groundwire_server.library.recut import Recut
 from groundwire_server.library.snapshot import Snapshot
 from groundwire_server.store import SqliteStore, Store, StoreReader, StoreWriter
 
@@ -102,33 +103,43 @@ class Library:
             Unavailable: NOT_SERVING, after `close`.
         """
         with self._changing():
-            with self.store.writer() as writer:
+            with self.store.writer(dict(self._snapshot.config.attributes)) as writer:
                 yield writer
             self._publish()
 
-    def set_config(
-        self, config: LibraryConfig, check: Callable[[Snapshot], None] | None = None, *, dry_run: bool = False
-    ) -> None:
-        """Change the settings. Chunks that are there stay as they were cut.
+    def set_config(self, config: LibraryConfig) -> None:
+        """Put other settings in place; see `change_config`."""
+        self.change_config(lambda _: config)
+
+    def change_config(
+        self, change: Callable[[Snapshot], LibraryConfig], *, dry_run: bool = False
+    ) -> tuple[Snapshot, LibraryConfig]:
+        """Put in place what `change` makes of the present state; nobody else changes it meanwhile.
+
+        Chunks that are there stay as they were cut; `Recut` then says that there is work.
 
         Args:
-            check: is given the state that is changed, with nobody else changing it; what it raises stops the change.
             dry_run: raise what would be raised, and change nothing.
+
+        Returns:
+            The state before, and the settings after.
 
         Raises:
             InvalidRequest: a value is out of bounds.
             GlossaryConflict: the glossary has shared synonyms, and `ambiguous` is no longer "report".
+            Exception: what `change` raises; then all stays as it was.
         """
-        config.check()
         with self._changing():
-            if check is not None:
-                check(self._snapshot)
-            Glossary.from_toml(self._snapshot.glossary.to_toml(), ambiguous=config.ambiguous)
-            if dry_run:
-                return
-            with self.store.writer() as writer:
-                self._config_file.put(writer, config.to_toml())
-            self._publish()
+            before = self._snapshot
+            config = change(before)
+            config.check()
+            Glossary.from_toml(before.glossary.to_toml(), ambiguous=config.ambiguous)
+            if not dry_run:
+                with self.store.writer() as writer:
+                    self._config_file.put(writer, config.to_toml())
+                    Recut.read(before.reader).after(before.config, config).write(writer)
+                self._publish()
+            return before, config
 
     def set_glossary(self, glossary: Glossary) -> None:
         """Put another glossary in place. Raises GlossaryConflict unless the library reports shared synonyms."""
@@ -219,9 +230,12 @@ class Library:
         """Bring settings and glossary together with their files, as `KeptFile` says."""
         reader = self.store.reader()
         new_config, new_glossary = self._config_file.edited(reader), self._glossary_file.edited(reader)
+        kept = self._config_file.read(reader)
+        recut = Recut.read(reader)
         if new_config is not None:
             config = LibraryConfig.from_toml(new_config)
-        elif (kept := self._config_file.read(reader)) is not None:
+            recut = recut if kept is None else recut.after(LibraryConfig.from_toml(kept), config)
+        elif kept is not None:
             config = LibraryConfig.from_toml(kept)
         else:
             config.check()
@@ -231,6 +245,7 @@ class Library:
         with self.store.writer() as writer:
             if new_config is not None:
                 self._config_file.put(writer, new_config)
+                recut.write(writer)
             if new_glossary is not None:
                 self._glossary_file.put(writer, new_glossary)
         self._write_files(self.store.reader())

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_server.dense import VectorIndex
-from groundwire_server.evidence import Call, Family, Filter, Label, Principal
+from groundwire_server.evidence import AttributeType, Call, Family, Filter, Label, Principal
 from groundwire_server.glossary import Glossary
 from groundwire_server.lexical import LexicalIndex
 from groundwire_server.library.attributes import BUILT_IN_ATTRIBUTES, AttributeColumns
@@ -104,8 +104,13 @@ class Snapshot:
 
     def attribute_schema(self, principal: Principal) -> dict[str, Family]:
         """Attributes that the caller's filters may name, built-in ones included, sorted by name."""
-        declared = self.reader.attribute_schema(principal.clearance)
-        return dict(sorted({**declared, **BUILT_IN_ATTRIBUTES}.items()))
+        return {name: kind.family for name, kind in self.attribute_types(principal).items()}
+
+    def attribute_types(self, principal: Principal) -> dict[str, AttributeType]:
+        """The same with their types: as declared, else the widest one of the family of their first use."""
+        used = {**self.reader.attribute_schema(principal.clearance), **BUILT_IN_ATTRIBUTES}
+        types = {name: AttributeType.of(family) for name, family in used.items()}
+        return dict(sorted({**types, **dict(self.config.attributes)}.items()))
 
     def coverage(self, candidates: NDArray[np.bool_]) -> float:
         """Share of the candidates that have a vector; 1 when there are none, 0 without an embedder."""
