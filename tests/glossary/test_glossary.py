@@ -20,12 +20,14 @@ from groundwire_server.glossary import (
     MemberTerm,
     MetricNature,
     MetricTerm,
+    RelationTerm,
     Resolved,
     Synonym,
     Term,
     Unknown,
     display_name,
 )
+from groundwire_server.glossary.names import name_key
 
 TOML = """
 [[metric]]
@@ -125,6 +127,8 @@ def test_an_empty_glossary_knows_the_whole() -> None:
     assert Glossary().resolve_channel("") == Resolved("TOTAL")
     assert Glossary.from_toml("") == Glossary()
 
+
+from groundwire_server.glossary.names import name_key
 
 JSONL = [
     '{"kind": "metric", "canonical": "gdp", "label": "GDP (US$)", "aliases": {"en": ["GDP"], "ja": ["GDP"], "zh": []}}',
@@ -229,7 +233,7 @@ def test_bad_json_lines_are_named(line: str, field: str) -> None:
 
 TEXTS = st.text(
     st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1, max_size=8
-).filter(lambda text: text.strip() == text)
+).filter(lambda text: text.strip() == text and bool(name_key(text)))
 LANGUAGES = st.sampled_from(["", "en", "zh", "ja", "de", "pt-BR"])
 SYNONYMS = st.lists(st.builds(Synonym, TEXTS, LANGUAGES), max_size=4).map(tuple)
 STARTS = st.sampled_from(["", "01-01", "04-01", "12-31"])
@@ -241,7 +245,7 @@ def terms(draw: st.DrawFn) -> list[Term]:
     made: list[Term] = []
     for code in codes:
         label, names = draw(st.just("") | TEXTS), draw(SYNONYMS)
-        match draw(st.integers(0, 3)):
+        match draw(st.integers(0, 4)):
             case 0:
                 additivity, nature = draw(st.sampled_from(Additivity)), draw(st.none() | st.sampled_from(MetricNature))
                 texts = [draw(st.just("") | st.text("aé\n\t\"\\'']", max_size=6)) for _ in range(2)]
@@ -255,8 +259,11 @@ def terms(draw: st.DrawFn) -> list[Term]:
                 )
             case 2:
                 made.append(ChannelTerm(code, label, names))
-            case _:
+            case 3:
                 made.append(MemberTerm(draw(TEXTS), code, label, names))
+            case _:
+                inverse = draw(st.just("") | TEXTS.map("of {}".format))
+                made.append(RelationTerm(code, label, names, inverse, not inverse and draw(st.booleans())))
     return made
 
 
@@ -292,3 +299,33 @@ def test_a_content_hash_tells_glossaries_apart() -> None:
     assert hash(one) != hash(other)
     assert one != other
     assert json.dumps(one.content_hash)
+
+
+def test_relations_are_stored_under_one_name() -> None:
+    glossary = Glossary.from_toml(
+        '[[relation]]\ncode = "bought_by"\ninverse_of = "bought"\nsynonyms = {ja = ["買収元"]}\n'
+        '[[relation]]\ncode = "competes_with"\nsymmetric = true\n[[relation]]\ncode = "part_of"\n'
+    )
+    names = glossary.relation_names
+    assert [names.resolve(name) for name in ("bought_by", "part_of", "owned_by", "competes_with")] == [
+        ("bought", True),
+        ("part_of", False),
+        ("parent_of", True),
+        ("competes_with", False),
+    ]
+    assert glossary.relations["competes_with"].symmetric
+    assert glossary.relation_index.exact("買収元") == ("bought_by",)
+    assert glossary.find_terms("bought_by whom?") == []
+    with pytest.raises(InvalidRequest) as raised:
+        Glossary(
+            [
+                RelationTerm("a", inverse_of="owned_by"),
+                RelationTerm("b", inverse_of="a"),
+                RelationTerm("c", inverse_of="d", symmetric=True),
+            ]
+        )
+    assert [fault.field for fault in raised.value.violations] == [
+        "term 1.inverse_of",
+        "term 2.inverse_of",
+        "term 3.symmetric",
+    ]

@@ -10,8 +10,16 @@ from hypothesis import strategies as st
 
 from groundwire_server.errors import ErrorReason, InvalidRequest, RowRefused
 from groundwire_server.evidence import Attribute, Label
-from groundwire_server.glossary import EntityTerm, Glossary, MetricTerm, Synonym
-from groundwire_server.ingest import DEFAULT_RELATION_NAMES, RelationFields, RelationNames, RelationRules
+from groundwire_server.glossary import (
+    DEFAULT_RELATION_NAMES,
+    EntityTerm,
+    Glossary,
+    MetricTerm,
+    RelationNames,
+    RelationTerm,
+    Synonym,
+)
+from groundwire_server.ingest import RelationFields, RelationRules
 from groundwire_server.ingest.relation_names import parse_relation_mapping
 from groundwire_server.ingest.relations import read_relation, read_relation_file
 from groundwire_server.store import EdgeRecord
@@ -220,9 +228,10 @@ def test_labels_of_rows_that_say_none_are_the_librarys() -> None:
 
 
 def test_a_mapping_says_where_fields_stand_and_what_relations_are_called() -> None:
-    columns, changes = parse_relation_mapping(
+    columns, changes, attributes = parse_relation_mapping(
         '[columns]\nsubject = "child"\nobject = "mother"\n[controlled_by]\ninverse = "controls"\n[owned_by]\n'
     )
+    assert attributes == {}
     rules = RelationRules(names=DEFAULT_RELATION_NAMES.extended(changes))
     records = read(
         lines(
@@ -247,6 +256,7 @@ def test_a_mapping_says_where_fields_stand_and_what_relations_are_called() -> No
         ('owned_by = "parent_of"\nx = {inverse = 3}', ["mapping_toml.owned_by", "mapping_toml.x"]),
         ('owned_by = {inverse = "a", more = 1}', ["mapping_toml.owned_by"]),
         ("[columns]\nsubject = 3", ["mapping_toml.columns"]),
+        ("[attributes]\nseat = 3", ["mapping_toml.attributes"]),
     ],
 )
 def test_a_malformed_mapping_names_its_entries(text: str, named: list[str]) -> None:
@@ -288,3 +298,27 @@ def test_edges_do_not_depend_on_the_order_of_lines(rows: list[dict[str, object]]
 def test_no_bytes_raise(raw: bytes) -> None:
     for _, record in read_relation_file("e.jsonl", raw, RULES):
         assert isinstance(record, EdgeRecord | RowRefused)
+
+
+def test_further_keys_of_a_row_are_attributes_where_the_mapping_says_so() -> None:
+    mapping = parse_relation_mapping('[attributes]\nseat = "jurisdiction"\nsince = "year"')
+    row = {"subject": "a", "relation": "r", "object": "b", "jurisdiction": "Japan", "year": 2019, "note": "x"}
+    raw = lines({**row, "pct": 51}, {**row, "jurisdiction": None, "year": ""}, {**row, "year": {"a": 1}})
+    found = [each for _, each in read_relation_file("r.jsonl", raw, RelationRules(), {}, mapping.attributes)]
+    assert isinstance(found[0], EdgeRecord)
+    assert found[0].attributes == (
+        Attribute("pct", Decimal(51)),
+        Attribute("seat", "Japan"),
+        Attribute("since", 2019),
+    )
+    assert isinstance(found[1], EdgeRecord)
+    assert found[1].attributes == ()
+    assert isinstance(found[2], RowRefused)
+
+
+def test_a_glossary_says_how_relations_are_stored() -> None:
+    glossary = Glossary([RelationTerm("bought_by", inverse_of="bought"), RelationTerm("part_of")])
+    rules = RelationRules(glossary, glossary.relation_names)
+    rows = [{"subject": "a", "relation": name, "object": "b"} for name in ("bought_by", "part_of", "owned_by")]
+    found = [(each.source, each.relation, each.target) for each in read(lines(*rows), rules)]
+    assert found == [("b", "bought", "a"), ("a", "part_of", "b"), ("b", "parent_of", "a")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -10,16 +11,28 @@ import groundwire
 from groundwire_server.cli.files import read_text
 from groundwire_server.errors import InvalidRequest
 from groundwire_server.glossary import Glossary, Term, kind_of
-from groundwire_server.glossary.terms import EntityTerm, MemberTerm, MetricTerm
+from groundwire_server.glossary.terms import EntityTerm, MemberTerm, MetricTerm, RelationTerm
 
-__all__ = ["read_terms"]
+__all__ = ["glossary_form", "read_terms"]
 
 _KINDS = {
     "metric": groundwire.TermKind.METRIC,
     "entity": groundwire.TermKind.ENTITY,
     "channel": groundwire.TermKind.CHANNEL,
     "dimension": groundwire.TermKind.DIMENSION_MEMBER,
+    "relation": groundwire.TermKind.RELATION,
 }
+
+
+def glossary_form(path: Path) -> Literal["toml", "jsonl"]:
+    """The form of a glossary file, by its name. Raises ClickException for another."""
+    match path.suffix.lower():
+        case ".toml":
+            return "toml"
+        case ".jsonl" | ".ndjson":
+            return "jsonl"
+        case _:
+            raise click.ClickException(f"{path}: a glossary ends in .toml or .jsonl")
 
 
 def read_terms(path: Path) -> list[groundwire.Term]:
@@ -27,12 +40,10 @@ def read_terms(path: Path) -> list[groundwire.Term]:
 
     Raises ClickException with the file and every fault in it.
     """
-    form = path.suffix.lower()
-    if form not in (".toml", ".jsonl", ".ndjson"):
-        raise click.ClickException(f"{path}: a glossary ends in .toml or .jsonl")
+    form = glossary_form(path)
     text = read_text(path)
     try:
-        if form == ".toml":
+        if form == "toml":
             glossary = Glossary.from_toml(text, ambiguous="report")
         else:
             glossary = Glossary.from_jsonl(text.split("\n"), ambiguous="report")
@@ -50,6 +61,7 @@ def _term(term: Term) -> groundwire.Term:
         metric=_metric(term) if isinstance(term, MetricTerm) else None,
         entity=_entity(term) if isinstance(term, EntityTerm) else None,
         dimension=groundwire.DimensionDetail(term.dimension) if isinstance(term, MemberTerm) else None,
+        relation=groundwire.RelationDetail(term.inverse_of, term.symmetric) if isinstance(term, RelationTerm) else None,
     )
 
 

@@ -14,6 +14,7 @@ from groundwire_server.glossary import (
     Glossary,
     MemberTerm,
     MetricTerm,
+    RelationTerm,
     Resolved,
     Term,
     TermKind,
@@ -29,7 +30,7 @@ MAX_PERIODS = 400
 # Library, kind, axis, code: the order of the list.
 TermPlace = tuple[str, int, str, str]
 
-_ORDER = {TermKind.METRIC: 1, TermKind.ENTITY: 2, TermKind.CHANNEL: 3, TermKind.MEMBER: 4}
+_ORDER = {TermKind.METRIC: 1, TermKind.ENTITY: 2, TermKind.CHANNEL: 3, TermKind.MEMBER: 4, TermKind.RELATION: 5}
 _PART = re.compile(r"(?P<fiscal>FY)?(?P<year>[0-9]{4})(?:(?P<kind>[HQ])(?P<part>[1-4])|-(?P<month>[0-9]{2}))?")
 _PARTS_A_YEAR = {"H": 2, "Q": 4}
 
@@ -131,6 +132,8 @@ def _facts(snapshot: Snapshot, principal: Principal, term: Term, metric: str, en
             channel = code
         case MemberTerm():
             pass
+        case RelationTerm():
+            return []
     found = snapshot.reader.facts(principal.clearance, metric=metric or None, entity=entity or None, channel=channel)
     if isinstance(term, MemberTerm):
         wanted = (term.dimension, code)

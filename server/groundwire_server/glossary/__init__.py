@@ -1,5 +1,6 @@
 """The controlled vocabulary of a library: terms, their names, and periods."""
 
+from groundwire_server.glossary.derivation import derivation_codes
 from groundwire_server.glossary.glossary import TOTAL, Ambiguity, Conflict, Glossary
 from groundwire_server.glossary.index import (
     Ambiguous,
@@ -21,6 +22,7 @@ from groundwire_server.glossary.periods import (
     parse_period,
     same_days,
 )
+from groundwire_server.glossary.relation_names import DEFAULT_RELATION_NAMES, RelationNames
 from groundwire_server.glossary.terms import (
     Additivity,
     ChannelTerm,
@@ -29,6 +31,7 @@ from groundwire_server.glossary.terms import (
     MemberTerm,
     MetricNature,
     MetricTerm,
+    RelationTerm,
     Synonym,
     Term,
     TermKind,
@@ -38,6 +41,7 @@ from groundwire_server.glossary.terms import (
 )
 
 __all__ = [
+    "DEFAULT_RELATION_NAMES",
     "TOTAL",
     "Additivity",
     "Ambiguity",
@@ -55,6 +59,8 @@ __all__ = [
     "PeriodError",
     "PeriodFault",
     "PeriodMention",
+    "RelationNames",
+    "RelationTerm",
     "Resolution",
     "Resolved",
     "Synonym",
@@ -64,6 +70,7 @@ __all__ = [
     "TermMention",
     "TermRef",
     "Unknown",
+    "derivation_codes",
     "display_name",
     "find_period_mentions",
     "find_periods",

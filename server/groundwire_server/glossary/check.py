@@ -8,7 +8,17 @@ from collections.abc import Iterator, Sequence
 from groundwire_server.errors import ErrorReason, InvalidRequest, Violation
 from groundwire_server.glossary.names import name_key
 from groundwire_server.glossary.periods import FiscalCalendar
-from groundwire_server.glossary.terms import EntityTerm, MemberTerm, MetricTerm, Term, TermKind, kind_of, names_of
+from groundwire_server.glossary.relation_names import DEFAULT_RELATION_NAMES
+from groundwire_server.glossary.terms import (
+    EntityTerm,
+    MemberTerm,
+    MetricTerm,
+    RelationTerm,
+    Term,
+    TermKind,
+    kind_of,
+    names_of,
+)
 
 __all__ = ["check_terms"]
 
@@ -34,6 +44,7 @@ def check_terms(terms: Sequence[Term], places: Sequence[str]) -> None:
         seen.setdefault(key, place)
     if not violations:
         violations.extend(_family_faults(terms, places))
+        violations.extend(_relation_faults(terms, places))
     if violations:
         raise InvalidRequest(violations)
 
@@ -53,6 +64,8 @@ def _faults(term: Term, place: str) -> Iterator[Violation]:
         yield Violation(f"{place}.synonyms", ErrorReason.VALUE_OUT_OF_RANGE, words)
     if isinstance(term, MetricTerm):
         yield from _metric_faults(term, place)
+    if isinstance(term, RelationTerm) and term.inverse_of:
+        yield from _code_faults(term.inverse_of, f"{place}.inverse_of")
     if isinstance(term, EntityTerm) and term.fiscal_year_start:
         try:
             FiscalCalendar(term.fiscal_year_start)
@@ -94,6 +107,21 @@ def _family_faults(terms: Sequence[Term], places: Sequence[str]) -> Iterator[Vio
             yield Violation(f"{place}.parent", ErrorReason.UNKNOWN_NAME, f"{term.parent_code!r} is no entity here")
         elif _is_own_ancestor(term.code, parents):
             yield Violation(f"{place}.parent", ErrorReason.CONTRADICTION, f"{term.code!r} is its own ancestor")
+
+
+def _relation_faults(terms: Sequence[Term], places: Sequence[str]) -> Iterator[Violation]:
+    """A relation is stored under one name: the one that another is the inverse of is the inverse of none."""
+    own = {term.code: term for term in terms if isinstance(term, RelationTerm)}
+    turned = {*DEFAULT_RELATION_NAMES.inverse, *own} - {code for code, term in own.items() if not term.inverse_of}
+    for term, place in zip(terms, places, strict=True):
+        if not isinstance(term, RelationTerm) or not term.inverse_of:
+            continue
+        if term.inverse_of in turned:
+            why = f"{term.inverse_of!r} is itself turned round"
+            yield Violation(f"{place}.inverse_of", ErrorReason.CONTRADICTION, why)
+        if term.symmetric:
+            why = "what holds in both directions is no inverse"
+            yield Violation(f"{place}.symmetric", ErrorReason.CONTRADICTION, why)
 
 
 def _is_own_ancestor(code: str, parents: dict[str, str]) -> bool:

@@ -15,6 +15,7 @@ from groundwire_server.glossary.terms import (
     MemberTerm,
     MetricNature,
     MetricTerm,
+    RelationTerm,
     Synonym,
     Term,
     TermKind,
@@ -65,6 +66,13 @@ class Fields:
             self.fault(field, ErrorReason.UNKNOWN_NAME, f"{value!r} is none of {', '.join(valid)}")
             return ""
         return value
+
+    def flag(self, field: str) -> bool:
+        """True or false, false where there is nothing."""
+        value = self.value(field)
+        if value is not None and not isinstance(value, bool):
+            self.fault(field, ErrorReason.VALUE_MALFORMED, "true or false is needed")
+        return value is True
 
     def synonyms(self, field: str) -> tuple[Synonym, ...]:
         """A list of names, or lists of names by language ("any" for none)."""
@@ -128,6 +136,8 @@ def read_term(kind: TermKind, fields: Fields, *, code: str, synonyms: str, assum
             return ChannelTerm(own, label, names)
         case TermKind.MEMBER:
             return MemberTerm(fields.text("dimension", required=True), own, label, names)
+        case TermKind.RELATION:
+            return RelationTerm(own, label, names, fields.text("inverse_of"), fields.flag("symmetric"))
 
 
 def _metric(fields: Fields, code: str, label: str, names: tuple[Synonym, ...], *, assume: bool) -> MetricTerm:

@@ -16,11 +16,13 @@ from groundwire_server.glossary.jsonl_form import read_jsonl
 from groundwire_server.glossary.mentions import TermFinder, TermMention
 from groundwire_server.glossary.names import name_key
 from groundwire_server.glossary.periods import FiscalCalendar
+from groundwire_server.glossary.relation_names import RelationNames, relation_names_of
 from groundwire_server.glossary.terms import (
     ChannelTerm,
     EntityTerm,
     MemberTerm,
     MetricTerm,
+    RelationTerm,
     Synonym,
     Term,
     TermKind,
@@ -37,7 +39,7 @@ TOTAL = "TOTAL"
 Ambiguity = Literal["refuse", "report"]
 _LANGUAGES = {"": 0, "en": 1, "zh": 2, "ja": 3}
 _LISTED_CONFLICTS = 10
-_T = TypeVar("_T", MetricTerm, EntityTerm, ChannelTerm)
+_T = TypeVar("_T", MetricTerm, EntityTerm, ChannelTerm, RelationTerm)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,7 @@ class Glossary:
         self.metrics = _by_code(self.terms, MetricTerm)
         self.entities = _by_code(self.terms, EntityTerm)
         self.channels = _by_code(self.terms, ChannelTerm)
+        self.relations = _by_code(self.terms, RelationTerm)
         members: dict[str, dict[str, MemberTerm]] = {}
         for term in self.terms:
             if isinstance(term, MemberTerm):
@@ -84,6 +87,8 @@ class Glossary:
         self.entity_names = _index(self.entities.values(), variants=False)
         whole = () if TOTAL in self.channels else (ChannelTerm(TOTAL),)
         self.channel_names = _index((*self.channels.values(), *whole), variants=True)
+        self.relation_index = _index(self.relations.values(), variants=False)
+        self.relation_names: RelationNames = relation_names_of(self.relations.values())
         self.member_names = {name: _index(axis.values(), variants=True) for name, axis in members.items()}
         by_term = {_place_key(term): place for term, place in zip(given, listed, strict=True)}
         by_term.update({_place_key(term): "built in" for term in whole})

@@ -38,7 +38,7 @@ def read_jsonl(lines: Iterable[str]) -> tuple[list[Term], list[str]]:
         fields = Fields(table, place, violations)
         kind = fields.choice("kind", tuple(each.value for each in TermKind))
         if not kind:
-            fields.fault("kind", ErrorReason.VALUE_REQUIRED, "metric, entity, channel or dimension is needed")
+            fields.fault("kind", ErrorReason.VALUE_REQUIRED, "metric, entity, channel, dimension or relation is needed")
             continue
         terms.append(read_term(TermKind(kind), fields, code="canonical", synonyms="aliases", assume=True))
         fields.finish()

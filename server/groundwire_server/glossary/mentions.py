@@ -12,6 +12,7 @@ from groundwire_server.evidence import Span, slice_text
 from groundwire_server.glossary.names import inverted, stem
 from groundwire_server.glossary.terms import (
     MemberTerm,
+    RelationTerm,
     Term,
     TermKind,
     kind_of,
@@ -77,6 +78,8 @@ class TermFinder:
         self._exact = _Node()
         self._plural = _Node()
         for term in terms:
+            if isinstance(term, RelationTerm):  # nobody asks for a figure or a passage by one
+                continue
             ref = TermRef(kind_of(term).value, term.code, term.dimension if isinstance(term, MemberTerm) else "")
             written = {synonym.text for synonym in term.synonyms} | {term.label}
             for name in names_of(term):

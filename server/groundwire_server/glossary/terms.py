@@ -14,6 +14,7 @@ __all__ = [
     "MemberTerm",
     "MetricNature",
     "MetricTerm",
+    "RelationTerm",
     "Synonym",
     "Term",
     "TermKind",
@@ -30,6 +31,7 @@ class TermKind(Enum):
     ENTITY = "entity"
     CHANNEL = "channel"
     MEMBER = "dimension"
+    RELATION = "relation"
 
 
 class Additivity(Enum):
@@ -114,13 +116,29 @@ class MemberTerm:
     synonyms: tuple[Synonym, ...] = ()
 
 
-Term = MetricTerm | EntityTerm | ChannelTerm | MemberTerm
+@dataclass(frozen=True, slots=True)
+class RelationTerm:
+    """The name of a relation.
+
+    inverse_of: relation that says the same from the other end and is stored instead, turned round; empty: this one is
+        stored. symmetric: it holds in both directions.
+    """
+
+    code: str
+    label: str = ""
+    synonyms: tuple[Synonym, ...] = ()
+    inverse_of: str = ""
+    symmetric: bool = False
+
+
+Term = MetricTerm | EntityTerm | ChannelTerm | MemberTerm | RelationTerm
 
 _KINDS: dict[type, TermKind] = {
     MetricTerm: TermKind.METRIC,
     EntityTerm: TermKind.ENTITY,
     ChannelTerm: TermKind.CHANNEL,
     MemberTerm: TermKind.MEMBER,
+    RelationTerm: TermKind.RELATION,
 }
 
 

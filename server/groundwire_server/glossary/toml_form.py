@@ -1,4 +1,4 @@
-"""The TOML form of a glossary: `[[metric]]`, `[[entity]]`, `[[channel]]`, `[[dimension]]` (formats.md)."""
+"""The TOML form of a glossary: a table a term, `[[metric]]`, `[[entity]]`, `[[relation]]` ... (formats.md)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from groundwire_server.glossary.terms import (
     EntityTerm,
     MemberTerm,
     MetricTerm,
+    RelationTerm,
     Synonym,
     Term,
     TermKind,
@@ -94,6 +95,10 @@ def _fields(term: Term) -> Iterator[str]:
         if term.identifiers:
             pairs = (f"{_key(each.scheme)} = {_quoted(each.value)}" for each in term.identifiers)
             yield f"ids = {{{', '.join(pairs)}}}"
+    if isinstance(term, RelationTerm):
+        yield from _texts(inverse_of=term.inverse_of)
+        if term.symmetric:
+            yield "symmetric = true"
     if term.synonyms:
         yield f"synonyms = {{{', '.join(_by_language(term.synonyms))}}}"
 

@@ -25,12 +25,10 @@ from groundwire_server.ingest.facts import FactFields, FactRules
 from groundwire_server.ingest.folder import SIDECAR_SUFFIX, FolderFault, FolderFile, load_sidecar, walk_folder
 from groundwire_server.ingest.head import DocumentHead, FactFileHead
 from groundwire_server.ingest.path_pattern import PathPatterns
-from groundwire_server.ingest.relation_names import DEFAULT_RELATION_NAMES, RelationNames
 from groundwire_server.ingest.relations import RelationFields, RelationRules
 from groundwire_server.ingest.stream import IngestLimits, IngestOpening, IngestTarget
 
 __all__ = [
-    "DEFAULT_RELATION_NAMES",
     "FACT_FILE_FORMS",
     "SIDECAR_SUFFIX",
     "Accepted",
@@ -61,7 +59,6 @@ __all__ = [
     "RefusedDocument",
     "RejectedRow",
     "RelationFields",
-    "RelationNames",
     "RelationRules",
     "RowsRejected",
     "load_sidecar",

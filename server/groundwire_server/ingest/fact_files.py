@@ -31,7 +31,7 @@ class FactIngestRules:
     def of(cls, snapshot: Snapshot) -> FactIngestRules:
         """The rules that a library's glossary and settings make."""
         label, glossary = snapshot.config.default_label, snapshot.glossary
-        return cls(FactRules(glossary, label), RelationRules(glossary, default_label=label))
+        return cls(FactRules(glossary, label), RelationRules(glossary, glossary.relation_names, label))
 
 
 def read_rows(head: FactFileHead, raw: bytes, rules: FactIngestRules) -> Iterator[FactFileRow]:
@@ -96,11 +96,11 @@ def _facts(form: str) -> Callable[[FactFileHead, bytes, FactIngestRules], Iterat
 
 
 def _relations(head: FactFileHead, raw: bytes, rules: FactIngestRules) -> Iterator[FactFileRow]:
-    columns, names = parse_relation_mapping(head.mapping_toml)
-    of_file = replace(rules.relations, names=rules.relations.names.extended(names))
+    mapping = parse_relation_mapping(head.mapping_toml)
+    of_file = replace(rules.relations, names=rules.relations.names.extended(mapping.names))
     if head.label is not None:
         of_file = replace(of_file, default_label=head.label)
-    yield from read_relation_file(head.name, raw, of_file, columns)
+    yield from read_relation_file(head.name, raw, of_file, mapping.columns, mapping.attributes)
 
 
 FACT_FILE_FORMS: dict[str, Callable[[FactFileHead, bytes, FactIngestRules], Iterator[FactFileRow]]] = {

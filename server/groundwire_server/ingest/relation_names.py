@@ -1,71 +1,46 @@
-"""How relations are called: `relations.toml` maps a name to the one that is stored, turned round where it says so."""
+"""The mapping of a file of relations: `relations.toml` maps a name to the one that is stored, turned round."""
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from typing import NamedTuple
 
 from groundwire_server.errors import ErrorReason, InvalidRequest, Violation
 
-__all__ = ["DEFAULT_RELATION_NAMES", "RelationNames", "parse_relation_mapping"]
+__all__ = ["RelationMapping", "parse_relation_mapping"]
 
 _FIELD = "mapping_toml"
 
 
-@dataclass(frozen=True, slots=True)
-class RelationNames:
-    """Names that stand for another relation read backwards, e.g. "owned_by" for "parent_of".
+class RelationMapping(NamedTuple):
+    """columns: key of a row by field. names: changes of names, "": stored as it is. attributes: key by attribute."""
 
-    Raises:
-        InvalidRequest: CONTRADICTION, a name stands for one that is itself turned round.
-    """
-
-    inverse: Mapping[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "inverse", MappingProxyType(dict(self.inverse)))
-        chained = [name for name, stored in self.inverse.items() if stored in self.inverse]
-        if chained:
-            why = "stands for a relation that is itself turned round"
-            raise InvalidRequest([Violation(f"{_FIELD}.{name}", ErrorReason.CONTRADICTION, why) for name in chained])
-
-    def resolve(self, relation: str) -> tuple[str, bool]:
-        """The stored name, and whether subject and object change places.
-
-        >>> DEFAULT_RELATION_NAMES.resolve("owned_by"), DEFAULT_RELATION_NAMES.resolve("derives")
-        (('parent_of', True), ('derives', False))
-        """
-        stored = self.inverse.get(relation)
-        return (relation, False) if stored is None else (stored, True)
-
-    def extended(self, changes: Mapping[str, str]) -> RelationNames:
-        """These names with some others, which win; one that stands for "" is turned round no more."""
-        merged = {**self.inverse, **changes}
-        return RelationNames({name: stored for name, stored in merged.items() if stored})
+    columns: dict[str, str]
+    names: dict[str, str]
+    attributes: dict[str, str]
 
 
-# Those of formats.md. The mapping of a file of relations adds to them and wins.
-DEFAULT_RELATION_NAMES = RelationNames({"owned_by": "parent_of", "part_of": "parent_of", "subsidiary_of": "parent_of"})
-
-
-def parse_relation_mapping(text: str) -> tuple[dict[str, str], dict[str, str]]:
-    """The mapping that comes with a file of relations: names as in `relations.toml`, and a table [columns].
+def parse_relation_mapping(text: str) -> RelationMapping:
+    """The mapping that comes with a file of relations: names as in `relations.toml`, tables [columns], [attributes].
 
     A name is a line `owned_by = {inverse = "parent_of"}`, or `owned_by = {}` where it is to be stored as it is.
-    [columns] says in which key of a row a field stands, e.g. `subject = "child"`. Returns (columns, changes of names).
+    [columns] says in which key of a row a field stands, e.g. `subject = "child"`; [attributes] which further keys are
+    attributes of the relation, e.g. `jurisdiction = "organised_in"`.
 
     Raises:
         InvalidRequest: it is no TOML, or an entry is of another form; every fault at once.
     """
     table = _parse(text)
-    columns = table.pop("columns", {})
-    if not isinstance(columns, dict) or not all(isinstance(key, str) and key for key in columns.values()):
-        raise InvalidRequest.one(
-            f"{_FIELD}.columns", ErrorReason.VALUE_MALFORMED, 'is not of the form subject = "name of the key"'
-        )
-    return columns, _inverses(table)
+    columns, attributes = (_keys(name, table.pop(name, {})) for name in ("columns", "attributes"))
+    return RelationMapping(columns, _inverses(table), attributes)
+
+
+def _keys(name: str, given: object) -> dict[str, str]:
+    if not isinstance(given, dict) or not all(isinstance(key, str) and key for key in given.values()):
+        why = 'is not of the form subject = "name of the key"'
+        raise InvalidRequest.one(f"{_FIELD}.{name}", ErrorReason.VALUE_MALFORMED, why)
+    return dict(given)
 
 
 def _parse(text: str) -> dict[str, object]:

@@ -11,10 +11,18 @@ from decimal import Decimal
 
 from groundwire_server.errors import ErrorReason, RowRefused
 from groundwire_server.evidence import Attribute, Label, parse_label
-from groundwire_server.glossary import Ambiguous, Glossary, Resolution, Resolved, Unknown, resolve_name
-from groundwire_server.ingest.fact_values import check_attributes, check_code, check_text, refuse
+from groundwire_server.glossary import (
+    DEFAULT_RELATION_NAMES,
+    Ambiguous,
+    Glossary,
+    RelationNames,
+    Resolution,
+    Resolved,
+    Unknown,
+    resolve_name,
+)
+from groundwire_server.ingest.fact_values import check_attributes, check_code, check_text, read_attribute, refuse
 from groundwire_server.ingest.json_rows import JsonRow, read_json_rows
-from groundwire_server.ingest.relation_names import DEFAULT_RELATION_NAMES, RelationNames
 from groundwire_server.store.rows import EdgeRecord
 
 __all__ = ["RelationFields", "RelationRules", "read_relation", "read_relation_file"]
@@ -151,7 +159,11 @@ def _edge(fields: RelationFields, rules: RelationRules, names: _NodeNames) -> Ed
 
 
 def read_relation_file(
-    name: str, raw: bytes, rules: RelationRules, columns: Mapping[str, str] | None = None
+    name: str,
+    raw: bytes,
+    rules: RelationRules,
+    columns: Mapping[str, str] | None = None,
+    attributes: Mapping[str, str] | None = None,
 ) -> Iterator[tuple[int, EdgeRecord | RowRefused]]:
     """(line, edge or why there is none) of each line of a JSON lines file.
 
@@ -160,6 +172,7 @@ def read_relation_file(
 
     Args:
         columns: in which key of a row each field stands, where it is not the field's own name.
+        attributes: further keys of a row that are attributes of the relation, by the name that these get.
     """
     keys = {field_name: (columns or {}).get(field_name, field_name) for field_name in _FIELDS}
     rows = list(read_json_rows(raw))
@@ -172,16 +185,19 @@ def read_relation_file(
             yield number, row
             continue
         try:
-            yield number, _edge(_fields_of(name, number, row, keys), rules, names)
+            yield number, _edge(_fields_of(name, number, row, keys, attributes or {}), rules, names)
         except RowRefused as refused:
             yield number, refused
 
 
-def _fields_of(name: str, number: int, row: JsonRow, keys: Mapping[str, str]) -> RelationFields:
+def _fields_of(
+    name: str, number: int, row: JsonRow, keys: Mapping[str, str], further: Mapping[str, str]
+) -> RelationFields:
     texts = {field_name: _text(field_name, row.get(keys[field_name])) for field_name in _FIELDS[:-1]}
     label = parse_label(texts["label"]) if texts["label"].strip() else None
     source_doc = texts["source_doc"].strip()
     pct = _percent(row.get(keys["pct"]))
+    given = [read_attribute(each, row[key]) for each, key in further.items() if row.get(key) not in (None, "")]
     return RelationFields(
         subject=texts["subject"],
         relation=texts["relation"],
@@ -192,7 +208,7 @@ def _fields_of(name: str, number: int, row: JsonRow, keys: Mapping[str, str]) ->
         valid_to=texts["valid_to"],
         source_doc=source_doc or name,
         locator=texts["locator"] or ("" if source_doc else f"line={number}"),
-        attributes=() if pct is None else (Attribute("pct", pct),),
+        attributes=(*(() if pct is None else (Attribute("pct", pct),)), *(each for each in given if each is not None)),
         label=label,
     )
 

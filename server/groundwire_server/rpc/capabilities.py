@@ -15,6 +15,7 @@ BUILT: frozenset[str] = frozenset(
         "explain.plan",
         "filter",
         "forbid",
+        "glossary.relations",
         "graph.neighborhood",
         "hint",
         "ingest.resume",
@@ -33,7 +34,6 @@ NEEDS_EMBEDDER: frozenset[str] = frozenset({"retrieval.hybrid", "retrieval.vecto
 NOT_BUILT: frozenset[str] = frozenset(
     {
         "explain.trace",
-        "glossary.relations",
         "graph.closure",
         "graph.common_ancestors",
         "graph.communities",

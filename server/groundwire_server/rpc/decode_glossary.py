@@ -16,6 +16,7 @@ from groundwire_server.glossary import (
     MemberTerm,
     MetricNature,
     MetricTerm,
+    RelationTerm,
     Synonym,
     Term,
     TermKind,
@@ -32,12 +33,14 @@ _KINDS = {
     glossary_pb2.TERM_KIND_ENTITY: TermKind.ENTITY,
     glossary_pb2.TERM_KIND_CHANNEL: TermKind.CHANNEL,
     glossary_pb2.TERM_KIND_DIMENSION_MEMBER: TermKind.MEMBER,
+    glossary_pb2.TERM_KIND_RELATION: TermKind.RELATION,
 }
 _DETAILS = {
     TermKind.METRIC: "metric",
     TermKind.ENTITY: "entity",
     TermKind.CHANNEL: None,
     TermKind.MEMBER: "dimension",
+    TermKind.RELATION: "relation",
 }
 _WIRE_FIELDS = {
     "parent": "entity.parent_code",
@@ -46,6 +49,8 @@ _WIRE_FIELDS = {
     "definition": "metric.definition",
     "derivation": "metric.derivation",
     "dimension": "dimension.dimension",
+    "inverse_of": "relation.inverse_of",
+    "symmetric": "relation.symmetric",
 }
 _NATURES = {
     glossary_pb2.METRIC_NATURE_FLOW: MetricNature.FLOW,
@@ -60,9 +65,6 @@ _NAMED_BY: dict[int, Literal["", "start", "end"]] = {
 def decode_kind(number: int, path: str, findings: Findings) -> TermKind | None:
     """A kind of terms; None when it is none that this server has."""
     if not findings.known(path, number, glossary_pb2.TermKind.DESCRIPTOR, required=True):
-        return None
-    if number not in _KINDS:
-        findings.uses("glossary.relations")
         return None
     return _KINDS[glossary_pb2.TermKind.ValueType(number)]
 
@@ -112,6 +114,9 @@ def _term(message: glossary_pb2.Term, path: str, findings: Findings) -> Term | N
         case TermKind.MEMBER:
             findings.required(f"{path}.dimension.dimension", message.dimension.dimension)
             return MemberTerm(message.dimension.dimension, message.code, message.label, synonyms)
+        case TermKind.RELATION:
+            relation = message.relation
+            return RelationTerm(message.code, message.label, synonyms, relation.inverse_of, relation.symmetric)
 
 
 def _metric(message: glossary_pb2.Term, synonyms: tuple[Synonym, ...], path: str, findings: Findings) -> MetricTerm:

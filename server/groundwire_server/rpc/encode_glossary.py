@@ -10,6 +10,7 @@ from groundwire_server.glossary import (
     MemberTerm,
     MetricNature,
     MetricTerm,
+    RelationTerm,
     Term,
     TermKind,
 )
@@ -22,6 +23,7 @@ _KINDS = {
     TermKind.ENTITY: glossary_pb2.TERM_KIND_ENTITY,
     TermKind.CHANNEL: glossary_pb2.TERM_KIND_CHANNEL,
     TermKind.MEMBER: glossary_pb2.TERM_KIND_DIMENSION_MEMBER,
+    TermKind.RELATION: glossary_pb2.TERM_KIND_RELATION,
 }
 _ADDITIVITIES = {Additivity.NONE: glossary_pb2.ADDITIVITY_NONE, Additivity.SUM: glossary_pb2.ADDITIVITY_SUM}
 _NATURES = {
@@ -70,4 +72,8 @@ def encode_term(term: Term) -> glossary_pb2.Term:
         case MemberTerm():
             message.kind = glossary_pb2.TERM_KIND_DIMENSION_MEMBER
             message.dimension.dimension = term.dimension
+        case RelationTerm():
+            message.kind = glossary_pb2.TERM_KIND_RELATION
+            message.relation.inverse_of = term.inverse_of
+            message.relation.symmetric = term.symmetric
     return message

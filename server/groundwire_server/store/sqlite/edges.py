@@ -112,7 +112,7 @@ _GONE_EDGE = f"{_READ} WHERE died <= :g AND label <= :label AND "
 def _edge(row: tuple[Any, ...]) -> StoredEdge:
     """The columns after the label stand in the order of the fields of a record."""
     edge_row, edge_id, recorded_at, born, died, label, *texts, attributes = row
-    record = EdgeRecord(*texts, attributes=_attributes(attributes), label=_LABELS[label])
+    record = EdgeRecord(*texts, _attributes(attributes), _LABELS[label])
     return StoredEdge(edge_row, edge_id, record, _instant(recorded_at), born, died)
 
 
