@@ -128,8 +128,6 @@ def test_an_empty_glossary_knows_the_whole() -> None:
     assert Glossary.from_toml("") == Glossary()
 
 
-from groundwire_server.glossary.names import name_key
-
 JSONL = [
     '{"kind": "metric", "canonical": "gdp", "label": "GDP (US$)", "aliases": {"en": ["GDP"], "ja": ["GDP"], "zh": []}}',
     "",
