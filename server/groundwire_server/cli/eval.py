@@ -30,7 +30,7 @@ _json_file = click.option(
 _limit = click.option("--limit", type=COUNT, help="Only the first questions; the totals count those alone.")
 
 
-@click.group(name="eval", cls=CommandGroup)
+@click.group(name="eval", short_help="Measure quality on questions with known answers", cls=CommandGroup)
 def command() -> None:
     """Measure quality on a folder of questions with known answers, through a real server.
 
@@ -79,6 +79,9 @@ def retrieval(
     A line of the corpus is one document with doc_id, title, text and meta. The run file has query_id, doc_id and
     score, up to 100 documents a query in the order of the answer; scores that tie are told apart by the least that
     every evaluator sees. Intervals are 95 % bootstrap over queries, with the same resamples for every run on a folder.
+
+    \b
+    groundwire eval retrieval ./scifact --mode hybrid --run run.tsv --json totals.json
     """
     from groundwire_server.cli.evaluate.retrieval import RetrievalRun, evaluate_retrieval
 
@@ -102,7 +105,41 @@ def retrieval(
 def metric(
     session: Session, folder: Path, by: str, limit: int | None, run_file: Path | None, json_file: Path | None
 ) -> None:
-    """Outcomes right and figures wrong on FOLDER: facts.jsonl, glossary.jsonl, structured_questions.jsonl."""
+    """Outcomes right and figures wrong on FOLDER: facts.jsonl, glossary.jsonl, structured_questions.jsonl.
+
+    \b
+    groundwire eval metric ./sec_facts --by params
+    """
     from groundwire_server.cli.evaluate.metric import evaluate_metric
 
     evaluate_metric(session, folder, by, limit, run_file, json_file)
+
+
+@command.command(name="routes")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--load",
+    metavar="FOLDER",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder with the glossary and facts that the router may know. [none: by the words alone]",
+)
+@_limit
+@_run_file
+@_json_file
+@config_option
+@click.pass_obj
+def routes(
+    session: Session, file: Path, load: Path | None, limit: int | None, run_file: Path | None, json_file: Path | None
+) -> None:
+    """Right routes on FILE (routes.jsonl): three-way, two-way (figures or not), and evidence covered.
+
+    \b
+    groundwire eval routes routes.jsonl --run run.jsonl --json totals.json
+    groundwire eval routes routes.jsonl --load ../sec_facts
+
+    Evidence is covered when the route brings all that the question needs; composite brings everything, and its share
+    is told beside. A question that is refused counts as wrong.
+    """
+    from groundwire_server.cli.evaluate.routes import evaluate_routes
+
+    evaluate_routes(session, file, load, limit, run_file, json_file)

@@ -7,21 +7,28 @@ from pathlib import Path
 
 import click
 
-from groundwire import FactFile, IngestSummary, Label, Reconnecting, RejectedRow, RowsRejected
+from groundwire import FactFile, IngestSummary, Label, ListedFact, Reconnecting, RejectedRow, RowsRejected
 from groundwire_server.cli.ending import SOME_REFUSED
 from groundwire_server.cli.files import read_text
 from groundwire_server.cli.groups import CommandGroup
-from groundwire_server.cli.options import json_option, label_option, library_option, server_options
+from groundwire_server.cli.options import WORDS, json_option, label_option, library_option, server_options
 from groundwire_server.cli.output import show_json
 from groundwire_server.cli.session import Session
 from groundwire_server.cli.streams import note, say
+from groundwire_server.cli.tables import Column, show_table
+from groundwire_server.cli.values import as_words
 
 __all__ = ["command"]
 
 
-@click.group(name="facts", cls=CommandGroup)
+@click.group(name="facts", short_help="Store figures and relations, list figures", cls=CommandGroup)
 def command() -> None:
-    """Figures and relations."""
+    """Figures and relations in, and a look at the figures that are stored.
+
+    \b
+    groundwire facts load figures.csv
+    groundwire facts list --metric revenue
+    """
 
 
 @command.command(name="load")
@@ -88,6 +95,81 @@ def load(
                         done = "would be stored" if dry_run else "stored"
                         say(f"{stored} {done}, {unchanged} unchanged, {refused} refused")
     return SOME_REFUSED if refused else None
+
+
+@command.command(name="list")
+@click.option("--metric", type=WORDS, metavar="METRIC", default="", help="Only of this metric, name or code.")
+@click.option("--entity", type=WORDS, metavar="ENTITY", default="", help="Only of this entity, name or code.")
+@click.option("--source", type=WORDS, metavar="DOCUMENT", default="", help="Only from this document.")
+@click.option(
+    "--status",
+    type=click.Choice(["auto_approved", "approved", "pending"]),
+    help="Only in this state of review. [approved, by somebody or by itself]",
+)
+@click.option("--versions", is_flag=True, help="Every version that a source has given. [the latest]")
+@library_option
+@json_option
+@server_options
+@click.pass_obj
+def list_(
+    session: Session,
+    metric: str,
+    entity: str,
+    source: str,
+    status: str | None,
+    versions: bool,
+    library: str,
+    as_json: bool,
+) -> None:
+    """List stored figures, digit for digit, each with its source.
+
+    \b
+    groundwire facts list --metric revenue --entity Acme
+    groundwire facts list --versions --json > figures.jsonl
+    """
+    with session.client(embedder=False) as client:
+        found = client.list_facts(
+            library=library,
+            metric=metric,
+            entity=entity,
+            source_doc=source,
+            review_status=(status or "unspecified").upper(),
+            include_versions=versions,
+        )
+        if as_json:
+            for each in found:
+                show_json(each)
+            return
+        columns = [
+            Column("metric", shrinks=True),
+            Column("entity", shrinks=True),
+            Column("period"),
+            Column("channel", shrinks=True),
+            Column("value", right=True),
+            Column("unit"),
+            Column("source", shrinks=True),
+            Column("place", shrinks=True),
+            Column("version", right=True),
+            Column("review", colour={"pending": "yellow"}.get),
+        ]
+        show_table(columns, (_row(each) for each in found))
+
+
+def _row(each: ListedFact) -> tuple[object, ...]:
+    fact = each.fact
+    further = "".join(f", {axis.name}={axis.member}" for axis in fact.dimensions)
+    return (
+        fact.metric,
+        fact.entity,
+        fact.period,
+        f"{fact.channel}{further}",
+        fact.value,
+        fact.unit,
+        each.lineage.doc_id,
+        each.lineage.source_locator,
+        fact.version.version if fact.version else "",
+        as_words(fact.review_status.name),
+    )
 
 
 def _refusal(row: RejectedRow) -> str:

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
 
+from groundwire import Client, GlossaryFinding, TermDescription
+from groundwire_server.cli.ending import FAILED
 from groundwire_server.cli.groups import CommandGroup
+from groundwire_server.cli.lint import LintFinding, lint_file, lint_glossary
 from groundwire_server.cli.options import json_option, library_option, server_options
 from groundwire_server.cli.output import show_json
 from groundwire_server.cli.session import Session
-from groundwire_server.cli.streams import say
+from groundwire_server.cli.stored_terms import stored_glossary
+from groundwire_server.cli.streams import note, printable, say, say_exactly
+from groundwire_server.cli.tables import Column, show_table
+from groundwire_server.cli.terminal import paint
+from groundwire_server.cli.values import as_words
 
 __all__ = ["command"]
 
 
-@click.group(name="glossary", cls=CommandGroup)
+@click.group(name="glossary", short_help="The names under which figures may be asked for", cls=CommandGroup)
 def command() -> None:
-    """The names under which figures may be asked for."""
+    """The names under which figures may be asked for.
+
+    \b
+    groundwire glossary lint glossary.toml
+    groundwire glossary load glossary.toml
+    groundwire glossary coverage
+    """
 
 
 @command.command(name="load")
@@ -29,7 +43,11 @@ def command() -> None:
 @server_options
 @click.pass_obj
 def load(session: Session, file: Path, library: str, add: bool, dry_run: bool, as_json: bool) -> None:
-    """Make FILE (TOML or JSON lines) the glossary of a library. All or nothing."""
+    """Make FILE (TOML or JSON lines) the glossary of a library. All or nothing.
+
+    \b
+    groundwire glossary load glossary.toml --dry-run
+    """
     from groundwire_server.cli.terms import read_terms
 
     terms = read_terms(file)
@@ -42,3 +60,105 @@ def load(session: Session, file: Path, library: str, add: bool, dry_run: bool, a
         name = finding.term.code if finding.term else ""
         say(f"look at {name}: {finding.message} ({finding.fact_count} facts)")
     say(f"{len(terms)} terms {'checked' if dry_run else 'loaded'}")
+
+
+@command.command(name="lint")
+@click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@library_option
+@json_option
+@server_options
+@click.pass_obj
+def lint(session: Session, file: Path | None, library: str, as_json: bool) -> int | None:
+    """Check FILE, or without one the glossary of a library as it is.
+
+    \b
+    groundwire glossary lint glossary.toml
+    groundwire glossary lint --library minutes
+
+    Errors: a name that two terms of a kind share (both places are told), a derivation that is no formula, names an
+    unknown metric or leads back to itself, a field that does not hold. To look at: additivity that was assumed,
+    metrics without a unit, ratios that are added, names in facts that no term has. Exit code 1 when there are errors.
+    """
+    if file is not None:
+        terms, findings = lint_file(file)
+    else:
+        with session.client(embedder=False) as client:
+            terms, findings = _lint_library(client, library)
+    for each in findings:
+        _show_finding(each, as_json)
+    errors = sum(each.severity == "error" for each in findings)
+    if not as_json:
+        note(f"{terms} terms, {errors} errors, {len(findings) - errors} to look at")
+    return FAILED if errors else None
+
+
+@command.command(name="coverage")
+@click.option("--missing", is_flag=True, help="Only terms without figures or with gaps, and names without a term.")
+@library_option
+@json_option
+@server_options
+@click.pass_obj
+def coverage(session: Session, missing: bool, library: str, as_json: bool) -> None:
+    """Show for which periods each term has figures, where there are gaps, and names in facts that no term has.
+
+    \b
+    groundwire glossary coverage --missing
+    """
+    with session.client(embedder=False) as client:
+        described = list(client.describe_metrics(libraries=[library]))
+        unnamed = _unnamed(client, library)
+    shown = [each for each in described if not missing or each.gaps or not each.fact_count]
+    if as_json:
+        for row in (*shown, *unnamed):
+            show_json(row)
+        return
+    columns = [
+        Column("kind"),
+        Column("code", shrinks=True),
+        Column("label", shrinks=True),
+        Column("facts", right=True, colour={"0": "yellow"}.get),
+        Column("periods", right=True),
+        Column("first"),
+        Column("last"),
+        Column("gaps", shrinks=True, colour=lambda _: "yellow"),
+    ]
+    show_table(columns, _coverage_rows(shown, unnamed))
+    with_figures = sum(each.fact_count > 0 for each in described)
+    note(f"{with_figures} of {len(described)} terms have figures; {len(unnamed)} names in facts have no term")
+
+
+def _lint_library(client: Client, library: str) -> tuple[int, list[LintFinding]]:
+    terms = [each.term for each in client.describe_metrics(libraries=[library])]
+    findings = list(lint_glossary(stored_glossary(terms)))
+    for each in client.update_glossary(library=library, validate_only=True).findings:
+        code = each.term.code if each.term else ""
+        facts = f" ({each.fact_count} facts)" if each.fact_count else ""
+        findings.append(LintFinding("look", code, f"{each.message}{facts}"))
+    return len(terms), findings
+
+
+def _show_finding(finding: LintFinding, as_json: bool) -> None:
+    if as_json:
+        show_json(finding)
+        return
+    colour = "red" if finding.severity == "error" else "yellow"
+    say_exactly(f"{paint(f'{finding.severity:<5}', colour)}  {printable(f'{finding.where}: {finding.message}')}")
+
+
+def _unnamed(client: Client, library: str) -> list[GlossaryFinding]:
+    """Names in facts that no term has: their findings are the ones that count facts."""
+    return [each for each in client.update_glossary(library=library, validate_only=True).findings if each.fact_count]
+
+
+def _coverage_rows(
+    described: Iterable[TermDescription], unnamed: Iterable[GlossaryFinding]
+) -> Iterator[tuple[object, ...]]:
+    for each in described:
+        kind = as_words(each.term.kind.name)
+        first, last = (each.periods[0], each.periods[-1]) if each.periods else ("", "")
+        counts = (each.fact_count, len(each.periods))
+        yield (kind, each.term.code, each.term.label, *counts, first, last, ", ".join(each.gaps))
+    for finding in unnamed:
+        kind = as_words(finding.term.kind.name) if finding.term else ""
+        code = finding.term.code if finding.term else ""
+        yield (kind, code, "(no term)", finding.fact_count, "", "", "", "")

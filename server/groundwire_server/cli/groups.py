@@ -10,7 +10,11 @@ __all__ = ["CommandGroup"]
 
 
 class CommandGroup(click.Group):
-    """A group that answers an unknown name with those it has."""
+    """A group that lists its commands in the order of a first use, and answers an unknown name with those it has."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names in the order in which they were written down."""
+        return list(self.commands)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

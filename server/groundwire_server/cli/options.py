@@ -58,7 +58,7 @@ LABELS = click.Choice(["public", "internal", "confidential", "restricted"])
 
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object a line instead of lines to read.")
 library_option = click.option(
-    "--library", type=WORDS, metavar="LIBRARY", default="default", show_default=True, help="Library to write to."
+    "--library", type=WORDS, metavar="LIBRARY", default="default", show_default=True, help="The library."
 )
 label_option = click.option("--label", type=LABELS, help="Sensitivity. [the library's default]")
 mode_option = click.option(

@@ -16,6 +16,7 @@ from groundwire import (
     Clarification,
     DerivedFigure,
     GraphEdge,
+    GraphPath,
     MetricFact,
     MetricFound,
     MetricNotFound,
@@ -34,6 +35,7 @@ from groundwire import (
     UnrecognizedParam,
 )
 from groundwire_server.cli.streams import say, say_exactly, speaks_unicode
+from groundwire_server.cli.walks import chain_text, edge_text
 
 __all__ = ["as_json", "as_plain", "describe", "show", "show_json"]
 
@@ -167,9 +169,9 @@ def _snippet(snippet: Snippet, ranks: dict[str, int]) -> list[str]:
         case DerivedFigure(statement=statement):
             return [f"  [{snippet.rank}]    {statement}"]
         case GraphEdge() as edge:
-            held = f" ({edge.valid_from or '…'} to {edge.valid_to or '…'})" if edge.valid_from or edge.valid_to else ""
-            relation = f"{edge.source.label} {edge.relation} {edge.target.label}{held}"
-            return [f"  [{snippet.rank}]    {relation}", f"         {place}"]
+            return [f"  [{snippet.rank}]    {edge_text(edge)}", f"         {place}"]
+        case GraphPath() as path:
+            return [f"  [{snippet.rank}]    {chain_text(path)}"]
         case payload:
             return [f"  [{snippet.rank}]    {type(payload).__name__}", f"         {place}"]
 

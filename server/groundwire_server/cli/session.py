@@ -14,7 +14,7 @@ from groundwire import Client, ErrorReason, GroundwireError, HealthStatus
 from groundwire_server.errors import FailedPrecondition
 from groundwire_server.settings import Settings, load_settings
 
-__all__ = ["Session"]
+__all__ = ["Session", "answers"]
 
 _PATIENCE_SECONDS = 10.0
 _PAUSE_SECONDS = 0.1
@@ -71,7 +71,7 @@ class Session:
                 # Open already: speak to the server that has it. One that is just starting has no address yet, one that
                 # is just stopping answers no more; either is over in a moment.
                 address = error.details.get("address")
-                if address and _answers(address):
+                if address and answers(address):
                     return address
                 if address is None or time.monotonic() > give_up:
                     raise
@@ -82,7 +82,8 @@ class Session:
                 return server.address
 
 
-def _answers(address: str) -> bool:
+def answers(address: str) -> bool:
+    """Whether a server of ours takes calls there."""
     try:
         with Client(address, timeout=2) as client:
             return client.health() is HealthStatus.SERVING

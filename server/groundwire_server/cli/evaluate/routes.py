@@ -1,0 +1,143 @@
+"""`groundwire eval routes`: route every question, compare with the route that its evidence needs (numbers.md)."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from groundwire import Client, FactFile, Library, Route, Setting
+from groundwire_server.cli.evaluate.dataset import json_lines
+from groundwire_server.cli.evaluate.fresh import LIBRARY, fresh_server
+from groundwire_server.cli.evaluate.results import check_results, write_results
+from groundwire_server.cli.progress import ProgressLine
+from groundwire_server.cli.session import Session
+from groundwire_server.cli.streams import note, say
+from groundwire_server.cli.terms import read_terms
+
+__all__ = ["evaluate_routes"]
+
+_ROUTES = ("structured", "narrative", "composite")
+
+
+@dataclass(frozen=True, slots=True)
+class _Routed:
+    """A question's expected route, the one that was decided and why."""
+
+    question_id: str
+    language: str
+    expected: str
+    route: str
+    reason: str
+
+    @property
+    def right(self) -> bool:
+        return self.route == self.expected
+
+    @property
+    def right_two_way(self) -> bool:
+        """Whether figures are needed at all."""
+        return (self.route == "narrative") == (self.expected == "narrative")
+
+    @property
+    def covered(self) -> bool:
+        """Whether the route brings all evidence that the question needs: composite brings everything."""
+        return self.route in (self.expected, "composite")
+
+
+def evaluate_routes(
+    session: Session, file: Path, load: Path | None, limit: int | None, run_file: Path | None, json_file: Path | None
+) -> None:
+    """Measure, print, and write the run and the totals where asked.
+
+    Raises:
+        click.ClickException: a file is wrong.
+        GroundwireError: of client or server.
+    """
+    questions = _read_questions(file)[:limit]
+    check_results(run_file, json_file)
+    with fresh_server(session, embedder="none") as client:
+        client.save_library(Library(LIBRARY, settings=(Setting("ambiguous", "report"),)))
+        if load is not None:
+            _load(client, load)
+        routed = list(_route_all(client, questions))
+    write_results(run_file, "".join(map(_run_line, routed)))
+    totals = {
+        "set": file.resolve().parent.name,
+        "loaded": load.resolve().name if load else "",
+        **_totals(routed),
+        "by_language": {
+            language: _totals([each for each in routed if each.language == language])
+            for language in sorted({each.language for each in routed})
+        },
+    }
+    write_results(json_file, json.dumps(totals, ensure_ascii=False, indent=1) + "\n")
+    _print(totals)
+
+
+def _read_questions(file: Path) -> list[dict[str, Any]]:
+    questions = []
+    for number, row in enumerate(json_lines(file, "question", "route"), start=1):
+        if row["route"] not in _ROUTES:
+            raise click.ClickException(f"{file}: route {row['route']!r} is none of {', '.join(_ROUTES)}")
+        questions.append({"question_id": f"question {number}", "lang": "", **row})
+    if not questions:
+        raise click.ClickException(f"{file} is empty")
+    return questions
+
+
+def _load(client: Client, folder: Path) -> None:
+    """Names and figures that the router may know: glossary and facts of a folder, whichever it has."""
+    glossary = next((path for path in (folder / "glossary.jsonl", folder / "glossary.toml") if path.exists()), None)
+    facts = folder / "facts.jsonl"
+    if glossary is None and not facts.exists():
+        raise click.ClickException(f"{folder} has neither a glossary nor facts.jsonl")
+    if glossary is not None:
+        client.update_glossary(read_terms(glossary), library=LIBRARY, replace_all=True)
+    if facts.exists():
+        with client.ingest_facts([FactFile.from_file(facts)], library=LIBRARY) as events:
+            refused = events.collect().summary.failed
+        if refused:
+            note(f"{refused} rows of {facts} were refused")
+
+
+def _route_all(client: Client, questions: Sequence[dict[str, Any]]) -> Iterator[_Routed]:
+    line = ProgressLine("routing", "questions", len(questions))
+    for number, row in enumerate(questions):
+        line.update(number)
+        decision = client.route(row["question"], libraries=[LIBRARY])
+        route = "refused" if decision.route is Route.UNSPECIFIED else decision.route.name.lower()
+        yield _Routed(row["question_id"], row["lang"], row["route"], route, decision.reason)
+    line.finish(len(questions))
+
+
+def _run_line(each: _Routed) -> str:
+    line = {"question_id": each.question_id, "route": each.route, "reason": each.reason}
+    return json.dumps(line, ensure_ascii=False) + "\n"
+
+
+def _totals(routed: Sequence[_Routed]) -> dict[str, Any]:
+    n = len(routed)
+    sent = Counter(each.route for each in routed)
+    return {
+        "n": n,
+        "accuracy": round(sum(each.right for each in routed) / n, 6),
+        "two_way_accuracy": round(sum(each.right_two_way for each in routed) / n, 6),
+        "evidence_covered": round(sum(each.covered for each in routed) / n, 6),
+        "composite_share": round(sent["composite"] / n, 6),
+        "routes": dict(sorted(sent.items())),
+    }
+
+
+def _print(totals: dict[str, Any]) -> None:
+    parts = {f"{totals['set']}": totals, **{f"  {name or '?'}": part for name, part in totals["by_language"].items()}}
+    for name, part in parts.items():
+        say(
+            f"{name}: {part['n']} questions, accuracy {part['accuracy']:.4f}, two-way {part['two_way_accuracy']:.4f}, "
+            f"evidence covered {part['evidence_covered']:.4f}, composite {part['composite_share']:.4f}"
+        )

@@ -1,0 +1,273 @@
+"""`groundwire trace`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from groundwire import GraphEdge, GraphPath, Snippet, SnippetBatch, Stream, StreamSummary, Trace
+from groundwire_server.cli.groups import CommandGroup
+from groundwire_server.cli.options import COUNT, WORDS, call_options, reading_options
+from groundwire_server.cli.output import describe, show
+from groundwire_server.cli.session import Session
+from groundwire_server.cli.streams import note
+from groundwire_server.cli.tables import Column, show_table
+from groundwire_server.cli.walks import chain_text
+
+__all__ = ["command"]
+
+_relations = click.option(
+    "--relation", "relations", type=WORDS, multiple=True, metavar="RELATION", help="Follow only this; may be repeated."
+)
+_direction = click.option(
+    "--direction", type=click.Choice(["out", "in", "both"]), help="From subject to object, back, or either way."
+)
+
+
+def _walking_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    command = click.option("--unverified", is_flag=True, help="Also relations that nobody has checked.")(command)
+    command = click.option(
+        "--valid-in", type=WORDS, metavar="PERIOD", default="", help="Only what holds on some day of it, e.g. 2024."
+    )(command)
+    return reading_options(command)
+
+
+@click.group(name="trace", short_help="Follow relations: around, paths, closure, ancestors", cls=CommandGroup)
+def command() -> None:
+    """Follow relations. Nodes are named by id (entity:ACME_JP) or by a name of the glossary.
+
+    \b
+    groundwire trace around Acme
+    groundwire trace paths Acme Globex
+    groundwire trace closure Acme --relation parent_of
+    groundwire trace ancestors Acme Globex
+    """
+
+
+@command.command(name="around")
+@click.argument("nodes", nargs=-1, required=True, type=WORDS)
+@_relations
+@_direction
+@click.option("--hops", type=COUNT, help="How far to go. [1]")
+@_walking_options
+@click.pass_obj
+def around(
+    session: Session,
+    nodes: tuple[str, ...],
+    relations: tuple[str, ...],
+    direction: str | None,
+    hops: int | None,
+    valid_in: str,
+    unverified: bool,
+    libraries: tuple[str, ...],
+    language: str | None,
+    strict: bool,
+    as_json: bool,
+) -> None:
+    """Show the relations around NODES, the nearest first.
+
+    \b
+    groundwire trace around Acme --relation parent_of --direction in --valid-in 2024
+    """
+    with session.client(embedder=False) as client:
+        found = client.neighborhood(
+            nodes,
+            relations=relations,
+            direction=(direction or "both").upper(),
+            max_hops=hops or 0,
+            valid_in=valid_in,
+            include_unverified=unverified,
+            **call_options(libraries, language, strict),
+        )
+        _show(found, as_json)
+
+
+@command.command(name="paths")
+@click.argument("start", metavar="FROM", type=WORDS)
+@click.argument("end", metavar="TO", type=WORDS)
+@_relations
+@click.option(
+    "--pattern", type=WORDS, metavar="A,B,C", default="", help="Relations step by step; instead of --relation."
+)
+@_direction
+@click.option(
+    "--choice",
+    type=click.Choice(["shortest", "k_shortest", "all"]),
+    default="shortest",
+    show_default=True,
+    help="One shortest path, the --most shortest, or all.",
+)
+@click.option("--hops", type=COUNT, help="The longest path. [as far as the server goes]")
+@click.option("--most", type=COUNT, help="How many paths at most. [10]")
+@_walking_options
+@click.pass_obj
+def paths(
+    session: Session,
+    start: str,
+    end: str,
+    relations: tuple[str, ...],
+    pattern: str,
+    direction: str | None,
+    choice: str,
+    hops: int | None,
+    most: int | None,
+    valid_in: str,
+    unverified: bool,
+    libraries: tuple[str, ...],
+    language: str | None,
+    strict: bool,
+    as_json: bool,
+) -> None:
+    """Show how FROM and TO hang together, the shortest way first.
+
+    \b
+    groundwire trace paths Acme Globex
+    groundwire trace paths Acme Globex --pattern owned_by,owned_by
+    """
+    with session.client(embedder=False) as client:
+        found = client.paths(
+            start,
+            end,
+            relations=relations,
+            pattern=tuple(part.strip() for part in pattern.split(",")) if pattern else (),
+            direction=(direction or "both").upper(),
+            choice=choice.upper(),
+            max_hops=hops or 0,
+            max_paths=most or 0,
+            valid_in=valid_in,
+            include_unverified=unverified,
+            **call_options(libraries, language, strict),
+        )
+        _show(found, as_json)
+
+
+@command.command(name="closure")
+@click.argument("nodes", nargs=-1, required=True, type=WORDS)
+@click.option(
+    "--relation",
+    "relations",
+    type=WORDS,
+    multiple=True,
+    required=True,
+    metavar="RELATION",
+    help="Relation to follow; may be repeated.",
+)
+@_direction
+@click.option("--depth", type=COUNT, help="How many levels. [all]")
+@_walking_options
+@click.pass_obj
+def closure(
+    session: Session,
+    nodes: tuple[str, ...],
+    relations: tuple[str, ...],
+    direction: str | None,
+    depth: int | None,
+    valid_in: str,
+    unverified: bool,
+    libraries: tuple[str, ...],
+    language: str | None,
+    strict: bool,
+    as_json: bool,
+) -> None:
+    """Show all that can be reached from NODES at any depth, the nearest first, each with the shortest way there.
+
+    \b
+    groundwire trace closure Acme --relation parent_of                  # all subsidiaries
+    groundwire trace closure Acme --relation parent_of --direction in   # all owners
+    """
+    with session.client(embedder=False) as client:
+        found = client.closure(
+            nodes,
+            relations,
+            direction=(direction or "out").upper(),
+            max_depth=depth or 0,
+            valid_in=valid_in,
+            include_unverified=unverified,
+            **call_options(libraries, language, strict),
+        )
+        _show(found, as_json)
+
+
+@command.command(name="ancestors")
+@click.argument("nodes", nargs=-1, required=True, type=WORDS)
+@click.option("--relation", type=WORDS, metavar="RELATION", default="", help="Relation that leads down. [parent_of]")
+@_walking_options
+@click.pass_obj
+def ancestors(
+    session: Session,
+    nodes: tuple[str, ...],
+    relation: str,
+    valid_in: str,
+    unverified: bool,
+    libraries: tuple[str, ...],
+    language: str | None,
+    strict: bool,
+    as_json: bool,
+) -> None:
+    """Show what lies above all of NODES, the nearest first, with the ways up to it.
+
+    \b
+    groundwire trace ancestors Acme Globex
+    """
+    with session.client(embedder=False) as client:
+        found = client.common_ancestors(
+            nodes,
+            relation=relation,
+            valid_in=valid_in,
+            include_unverified=unverified,
+            **call_options(libraries, language, strict),
+        )
+        _show(found, as_json)
+
+
+def _show(stream: Stream[Trace], as_json: bool) -> None:
+    if as_json:
+        show(stream, as_json_lines=True)
+        return
+    snippets: list[Snippet] = []
+    for frame in stream:
+        match frame:
+            case SnippetBatch():
+                snippets += frame.snippets
+            case StreamSummary():
+                _show_table(snippets)
+                for line in describe(frame, {}):
+                    note(line)
+            case _:
+                pass
+
+
+def _show_table(snippets: list[Snippet]) -> None:
+    """A table of edges, of chains, or both one after the other."""
+    edges = [each for each in snippets if isinstance(each.payload, GraphEdge)]
+    chains = [each for each in snippets if isinstance(each.payload, GraphPath)]
+    if edges:
+        columns = [
+            Column("#", right=True),
+            Column("from", shrinks=True),
+            Column("relation"),
+            Column("to", shrinks=True),
+        ]
+        columns += [Column("since"), Column("until"), Column("source", shrinks=True), Column("place", shrinks=True)]
+        show_table(columns, map(_edge_row, edges))
+    if chains:
+        columns = [Column("#", right=True), Column("hops", right=True), Column("path", shrinks=True)]
+        columns += [Column("sources", shrinks=True)]
+        show_table(columns, map(_chain_row, chains))
+
+
+def _edge_row(snippet: Snippet) -> tuple[object, ...]:
+    edge = snippet.payload
+    assert isinstance(edge, GraphEdge)
+    source, target = (node.label or node.node_id for node in (edge.source, edge.target))
+    place = (snippet.lineage.doc_id, snippet.lineage.source_locator)
+    return (snippet.rank, source, edge.relation, target, edge.valid_from, edge.valid_to, *place)
+
+
+def _chain_row(snippet: Snippet) -> tuple[object, ...]:
+    path = snippet.payload
+    assert isinstance(path, GraphPath)
+    documents = dict.fromkeys(source.doc_id for edge in path.edges for source in edge.sources)
+    return (snippet.rank, len(path.edges), chain_text(path), ", ".join(documents))
