@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import queue
 import threading
 from collections.abc import Iterator
 
@@ -158,6 +159,22 @@ def test_a_field_that_the_server_does_not_know_is_refused_with_its_path(served: 
         ("options.filter.all_of.filters[0]", "UNKNOWN_NAME"),
     ]
     assert unknown_fields(Request(query="x")) == []
+
+
+@pytest.mark.parametrize("method", ["AdminService/GetJob", "NarrativeService/NarrativeRetrieve"])
+def test_a_call_that_brings_no_request_is_refused(served: Served, method: str) -> None:
+    call = served.channel.stream_stream(f"/groundwire.v1.{method}")
+    failure = failure_of(lambda: call(iter([])))
+    assert (failure.code, failure.reason) == (grpc.StatusCode.INVALID_ARGUMENT, "INVALID_REQUEST")
+    assert failure.violations == [("request", "VALUE_REQUIRED", "the call brought no message")]
+
+
+def test_a_call_whose_request_does_not_come_is_cut_at_the_longest_run(served: Served) -> None:
+    kept: queue.Queue[bytes | None] = queue.Queue()
+    call = served.channel.stream_stream("/groundwire.v1.NarrativeService/NarrativeRetrieve")
+    failure = failure_of(lambda: call(iter(kept.get, None)))
+    assert (failure.code, failure.reason) == (grpc.StatusCode.DEADLINE_EXCEEDED, "DEADLINE")
+    kept.put(None)
 
 
 @pytest.mark.parametrize(

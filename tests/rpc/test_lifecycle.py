@@ -16,13 +16,14 @@ import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from groundwire.v1 import admin_pb2, admin_pb2_grpc, narrative_pb2
+from groundwire.v1 import admin_pb2, admin_pb2_grpc, narrative_pb2, narrative_pb2_grpc
 from groundwire_server.engine import Engine
 from groundwire_server.errors import ErrorReason, FailedPrecondition, Unavailable
 from groundwire_server.evidence import Call, EndReason, Header, Summary
 from groundwire_server.rpc import running_server
 from groundwire_server.settings import load_settings
 from tests.rpc.house import furnish, house, snippets
+from tests.rpc.serving import failure_of
 
 SERVE = """
 import sys
@@ -137,8 +138,45 @@ def test_a_stop_does_not_wait_for_ever(tmp_path: Path, monkeypatch: pytest.Monke
         stream = here.narrative.NarrativeRetrieve(narrative_pb2.NarrativeRetrieveRequest(query="x"))
         next(stream)
         assert begun.wait(10)
-    with pytest.raises(grpc.RpcError):
-        list(stream)
+    failure = failure_of(lambda: stream)
+    assert (failure.code, failure.reason) == (grpc.StatusCode.UNAVAILABLE, "NOT_SERVING")
+    assert failure.metadata["phase"] == "draining"
+    assert failure.retry
+
+
+def test_each_call_that_runs_when_the_signal_comes_gets_an_ending(tmp_path: Path) -> None:
+    with house(tmp_path / "d") as here:
+        furnish(here)
+    process = subprocess.Popen([sys.executable, "-c", SERVE, str(tmp_path / "d")], stdout=subprocess.PIPE, text=True)
+    callers, answered, endings = 6, threading.Semaphore(0), []
+    try:
+        assert process.stdout is not None
+        address = process.stdout.readline().split(" on ")[1].split(",")[0]
+
+        def call_until_it_stops() -> None:
+            with grpc.insecure_channel(address) as channel:
+                stub = narrative_pb2_grpc.NarrativeServiceStub(channel)
+                try:
+                    while True:
+                        stream = stub.NarrativeRetrieve(narrative_pb2.NarrativeRetrieveRequest(query="fox report"))
+                        assert [frame.WhichOneof("frame") for frame in stream][-1] == "summary"
+                        answered.release()
+                except grpc.RpcError as error:
+                    endings.append(error.code())
+
+        threads = [threading.Thread(target=call_until_it_stops) for _ in range(callers)]
+        for thread in threads:
+            thread.start()
+        for _ in range(callers * 5):
+            assert answered.acquire(timeout=10)
+        process.send_signal(signal.SIGTERM)
+        for thread in threads:
+            thread.join(30)
+        assert process.wait(30) == 0
+    finally:
+        process.kill()
+        process.communicate()
+    assert endings == [grpc.StatusCode.UNAVAILABLE] * callers
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

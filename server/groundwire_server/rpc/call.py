@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import grpc
 from google.protobuf.message import Message
 
+from groundwire_server.errors import ErrorReason, InvalidRequest
 from groundwire_server.evidence import CancelToken, Principal
 from groundwire_server.rpc.request_id import request_id_from
 
@@ -36,6 +37,13 @@ class RpcCall:
         self.cancel = CancelToken()
         self.frames = 0
         self.started = time.monotonic()
+
+    async def read(self) -> bytes:
+        """The request of a method that takes one. Raises InvalidRequest when the client ends without any."""
+        raw = await self._context.read()
+        if raw is grpc.aio.EOF:
+            raise InvalidRequest.one("request", ErrorReason.VALUE_REQUIRED, "the call brought no message")
+        return cast(bytes, raw)
 
     async def write(self, message: Message | bytes) -> None:
         """Send one message of a streamed answer; waits while the client reads slowly."""

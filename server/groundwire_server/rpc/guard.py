@@ -28,15 +28,19 @@ from groundwire_server.evidence import CallCancelled, Principal
 from groundwire_server.rpc.call import RpcCall
 from groundwire_server.rpc.errors import DETAILS_KEY, to_status
 from groundwire_server.rpc.log import Log, fault_fields
+from groundwire_server.rpc.reflection import REFLECTION_METHODS
 from groundwire_server.rpc.request_id import is_request_id
 from groundwire_server.rpc.stream import MAX_FRAME_BYTES
 
 __all__ = ["Guard", "parse_request", "unknown_fields"]
 
-_UNBOUNDED = frozenset({"IngestDocuments", "IngestFacts", "Watch", "WatchJob"})
-_QUIET = "grpc.health."
-_WATCH = "grpc.health.v1.Health/Watch"
-# What a watch of the health needs to be told that the server stops.
+_UNBOUNDED = frozenset({"IngestDocuments", "IngestFacts", "ServerReflectionInfo", "Watch", "WatchJob"})
+_HEALTH = "grpc.health."
+_QUIET = (_HEALTH, "grpc.reflection.")
+# Calls that last as long as their client likes and have nothing to bring to an end.
+_WATCHES = frozenset({"grpc.health.v1.Health/Watch", "groundwire.v1.AdminService/WatchJob", *REFLECTION_METHODS})
+# What a watch of the health needs to be told that the server stops, and a call that was on its way to be refused here:
+# one that meets a server of grpc's that is stopped already is told CANCELLED.
 _TELL_SECONDS = 0.05
 
 
@@ -53,7 +57,9 @@ class Guard(grpc.aio.ServerInterceptor):
         self._log = log
         self._max_call_seconds = max_call_seconds
         self._wrapped: dict[str, Any] = {}
-        self._calls: set[RpcCall] = set()
+        self._calls: dict[RpcCall, asyncio.Timeout] = {}
+        self._draining = False
+        self._cut = False
         self._changed = asyncio.Event()
         self._watches_end = asyncio.Event()
 
@@ -62,13 +68,24 @@ class Guard(grpc.aio.ServerInterceptor):
         """Calls that have begun and not ended."""
         return len(self._calls)
 
-    async def end_watches(self) -> None:
-        """Once no other call is left, end those that only watch the health: they would never end by themselves."""
-        while any(call.method != _WATCH for call in self._calls):
-            self._changed.clear()
-            await self._changed.wait()
+    async def drain(self, grace: float) -> None:
+        """Refuse what is new, wait up to `grace` seconds for what runs, then end it; each call with a status that says
+        why. Those that only watch come last: they would never end by themselves."""
+        self._draining = True
+        cut = asyncio.get_running_loop().call_later(grace, self._cut_all)
+        try:
+            while any(call.method not in _WATCHES for call in self._calls):
+                self._changed.clear()
+                await self._changed.wait()
+        finally:
+            cut.cancel()
         await asyncio.sleep(_TELL_SECONDS)
         self._watches_end.set()
+
+    def _cut_all(self) -> None:
+        self._cut = True
+        for bound in self._calls.values():
+            bound.reschedule(asyncio.get_running_loop().time())
 
     async def intercept_service(self, continuation: Callable[[Any], Awaitable[Any]], handler_call_details: Any) -> Any:
         """The wrapped handler of a method; one that nobody has answers UNIMPLEMENTED with its reason."""
@@ -81,37 +98,29 @@ class Guard(grpc.aio.ServerInterceptor):
         return self._wrapped[method]
 
     def _wrap(self, handler: Any, path: str) -> Any:
+        """Requests are read here, also where there is to be one alone: grpcio leaves a call without any for ever."""
         method = path.removeprefix("/")
-        if handler.request_streaming and handler.response_streaming:
+        behavior = (
+            (handler.stream_stream if handler.request_streaming else handler.unary_stream)
+            if handler.response_streaming
+            else (handler.stream_unary if handler.request_streaming else handler.unary_unary)
+        )
 
-            async def stream_stream(raw: AsyncIterator[bytes], context: Any) -> None:
-                await self._guarded(handler, handler.stream_stream, method, raw, context)
+        async def answer(requests: AsyncIterator[bytes], context: Any) -> bytes | None:
+            return await self._guarded(handler, behavior, method, requests, context)
 
-            return grpc.stream_stream_rpc_method_handler(stream_stream)
         if handler.response_streaming:
+            return grpc.stream_stream_rpc_method_handler(answer)
+        return grpc.stream_unary_rpc_method_handler(answer)
 
-            async def unary_stream(raw: bytes, context: Any) -> None:
-                await self._guarded(handler, handler.unary_stream, method, raw, context)
-
-            return grpc.unary_stream_rpc_method_handler(unary_stream)
-        if handler.request_streaming:
-
-            async def stream_unary(raw: AsyncIterator[bytes], context: Any) -> Any:
-                return await self._guarded(handler, handler.stream_unary, method, raw, context)
-
-            return grpc.stream_unary_rpc_method_handler(stream_unary)
-
-        async def unary_unary(raw: bytes, context: Any) -> Any:
-            return await self._guarded(handler, handler.unary_unary, method, raw, context)
-
-        return grpc.unary_unary_rpc_method_handler(unary_unary)
-
-    async def _guarded(self, handler: Any, behavior: Any, method: str, raw: Any, context: Any) -> bytes | None:
+    async def _guarded(self, handler: Any, behavior: Any, method: str, requests: Any, context: Any) -> bytes | None:
         call = RpcCall(context, method, self._principal, handler.response_serializer)
-        self._calls.add(call)
         try:
             async with asyncio.timeout(self._bound(method)) as bound:
-                return await self._run(handler, behavior, raw, call)
+                self._calls[call] = bound
+                if self._draining and not method.startswith(_HEALTH):
+                    raise _stopping()
+                return await self._run(handler, behavior, requests, call)
         except asyncio.CancelledError:
             self._ended(call, "CANCELLED", "")
             raise
@@ -119,32 +128,34 @@ class Guard(grpc.aio.ServerInterceptor):
             self._ended(call, "ABORTED_BY_HANDLER", "")
             raise
         except TimeoutError as error:
-            if bound.expired():
-                error_here: Exception = DeadlineExceeded(ErrorReason.DEADLINE, "The time of the call ran out.")
-            else:
-                error_here = error
-            await self._refuse(call, error_here)
+            await self._refuse(call, self._out_of_time() if bound.expired() else error)
         except Exception as error:  # noqa: BLE001 - whatever it is, its text must not reach the client
             await self._refuse(call, error)
         finally:
             call.cancel.cancel()
-            self._calls.discard(call)
+            self._calls.pop(call, None)
             self._changed.set()
+
+    def _out_of_time(self) -> GroundwireError:
+        if self._cut:
+            return _stopping()
+        return DeadlineExceeded(ErrorReason.DEADLINE, "The time of the call ran out.")
 
     def _bound(self, method: str) -> float | None:
         """Seconds that a method may take. A stream that writes or watches is bound by its own deadline alone."""
         return None if method.rpartition("/")[2] in _UNBOUNDED else self._max_call_seconds
 
-    async def _run(self, handler: Any, behavior: Any, raw: Any, call: RpcCall) -> bytes | None:
+    async def _run(self, handler: Any, behavior: Any, requests: Any, call: RpcCall) -> bytes | None:
         if handler.request_streaming:
-            request: Any = _parsed(handler.request_deserializer, raw)
+            request: Any = _parsed(handler.request_deserializer, requests)
         else:
-            request = parse_request(handler.request_deserializer, raw)
+            request = parse_request(handler.request_deserializer, await call.read())
             call.request_id = _id_from(request) or call.request_id
             unknown = unknown_fields(request) if isinstance(request, Message) else []
             if unknown:
                 raise InvalidRequest(unknown)
-        response = await (behavior(request, call) if call.method != _WATCH else self._watch(behavior(request, call)))
+        work = behavior(request, call)
+        response = await (self._watch(work) if call.method in _WATCHES else work)
         result: bytes | None = None if handler.response_streaming else handler.response_serializer(response)
         self._ended(call, "OK", "")
         return result
@@ -159,7 +170,7 @@ class Guard(grpc.aio.ServerInterceptor):
         finally:
             task.cancel()
             end.cancel()
-        raise Unavailable(ErrorReason.NOT_SERVING, "The server is stopping.", details={"phase": "draining"})
+        raise _stopping()
 
     async def _refuse(self, call: RpcCall, error: Exception) -> NoReturn:
         """End the call with a status; only a `GroundwireError` is one of ours, anything else is a fault."""
@@ -189,6 +200,10 @@ class Guard(grpc.aio.ServerInterceptor):
             frames=call.frames,
             ms=round(call.elapsed_ms(), 1),
         )
+
+
+def _stopping() -> Unavailable:
+    return Unavailable(ErrorReason.NOT_SERVING, "The server is stopping.", details={"phase": "draining"})
 
 
 def _no_such_method() -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Generic, TypeVar
 
 __all__ = ["Inbox"]
@@ -45,6 +46,13 @@ class Inbox(Generic[T]):
         if not taken and self._ended is not None and self._ended.error is not None:
             raise self._ended.error
         return taken
+
+    async def following(self, seconds: float) -> list[T]:
+        """The next request, [] at the client's end or when neither comes in that time. Raises as `take` does."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                return await self.take(1)
+        return []
 
     async def close(self) -> None:
         """Stop reading."""

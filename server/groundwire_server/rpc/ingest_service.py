@@ -45,6 +45,9 @@ __all__ = ["IngestService"]
 
 # Parts that are read ahead of those being stored, and that are taken in one go.
 _AHEAD = 32
+_EMPTY = "frame without content"
+# What follows `finish` is out of order. A client ends its side along with it; one that does not is not waited for long.
+_END_SECONDS = 0.1
 
 S = TypeVar("S", DocumentIngest, FactIngest)
 
@@ -125,7 +128,7 @@ class IngestService:
 
     async def _open(self, inbox: Inbox[Any], call: RpcCall, kind: _Kind[S]) -> _Session[S]:
         first = await inbox.take(1)
-        frame = first[0].WhichOneof("message") or "frame without content" if first else None
+        frame = first[0].WhichOneof("message") or _EMPTY if first else None
         if frame != "start":
             raise _disorder(frame, "start")
         start = first[0].start
@@ -147,6 +150,8 @@ class IngestService:
             requests = await self._next(inbox)
             if requests is None:
                 await self._say_stopping(session, call)
+            if requests and requests[-1].WhichOneof("message") == "finish":
+                requests += await inbox.following(_END_SECONDS)
             began = time.monotonic()
             events, error = await self._pool.run(partial(_step, session, requests, inbox))
             if any(isinstance(event, Ack) for event in events) and not session.validate_only:
@@ -208,12 +213,14 @@ def _step(
     request: Any
     with session.lock:
         try:
-            for request in requests:
+            for place, request in enumerate(requests, 1):
                 frame = request.WhichOneof("message")
                 if frame == "finish":
+                    if place < len(requests):
+                        raise _disorder(requests[place].WhichOneof("message") or _EMPTY, "end of the stream")
                     return [*events, *session.ingest.finish(request.finish.last_seq)], None
                 if frame != "part":
-                    raise _disorder(frame or "frame without content", "part or finish")
+                    raise _disorder(frame or _EMPTY, "part or finish")
                 events += session.kind.feed(session.ingest, request.part)
             if inbox is None or inbox.empty:
                 events += session.ingest.flush()

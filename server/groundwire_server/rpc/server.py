@@ -1,4 +1,4 @@
-"""A grpc.aio server: channel options, the guard, our services and health."""
+"""A grpc.aio server: channel options, the guard, our services, reflection and health."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import ipaddress
 import socket
 from collections.abc import Mapping
+from contextlib import suppress
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
@@ -13,6 +14,7 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from groundwire_server.errors import ErrorReason, FailedPrecondition, InvalidRequest, Unavailable
 from groundwire_server.rpc.guard import Guard
 from groundwire_server.rpc.methods import SERVICES, Handler, Methods
+from groundwire_server.rpc.reflection import ReflectionMethods
 from groundwire_server.rpc.stream import MAX_FRAME_BYTES
 from groundwire_server.settings import ServerSettings
 
@@ -22,6 +24,8 @@ MAX_MESSAGE_BYTES = MAX_FRAME_BYTES
 # A message over the limit is refused by the guard, with its reason; only what nobody sends by accident, by grpc alone.
 _READ_BYTES = 16 << 20
 _MIN_PING_MS = 5_000
+# What it takes to tell the clients of calls that are cut short; only one that does not listen takes all of it.
+_ENDING_SECONDS = 1.0
 
 _OPTIONS = [
     ("grpc.max_receive_message_length", _READ_BYTES),
@@ -47,7 +51,7 @@ class WireServer:
         self._settings = settings
         self._guard = guard
         self._server = grpc.aio.server(interceptors=[guard], options=_OPTIONS)
-        self._server.add_generic_rpc_handlers((Methods(built),))
+        self._server.add_generic_rpc_handlers((Methods(built), ReflectionMethods()))
         self._health = health.aio.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         self.address = settings.address
@@ -84,13 +88,15 @@ class WireServer:
         return self.address
 
     async def stop(self, grace: float) -> None:
-        """Say NOT_SERVING, take no new call, wait up to `grace` seconds for those that run, then cancel them."""
+        """Say NOT_SERVING, take no new call, wait up to `grace` seconds for those that run, then end them."""
         await self._health.enter_graceful_shutdown()
-        watches = asyncio.ensure_future(self._guard.end_watches())
         try:
-            await self._server.stop(grace)
-        finally:
-            watches.cancel()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._guard.drain(grace), grace + _ENDING_SECONDS)
+        except asyncio.CancelledError:
+            await self._server.stop(0)
+            raise
+        await self._server.stop(_ENDING_SECONDS)
 
 
 def _is_loopback(host: str) -> bool:
