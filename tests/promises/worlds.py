@@ -23,11 +23,13 @@ __all__ = [
     "DocumentStep",
     "EdgeStep",
     "FactStep",
+    "GlossaryStep",
     "Step",
     "WithdrawStep",
     "begin",
     "draw_hidden",
     "draw_open",
+    "step_part",
     "store_documents",
     "take",
     "take_all",
@@ -41,6 +43,13 @@ PUBLIC, INTERNAL, CONFIDENTIAL, RESTRICTED = (
     ingest_pb2.LABEL_CONFIDENTIAL,
     ingest_pb2.LABEL_RESTRICTED,
 )
+
+_KINDS = {
+    "C": glossary_pb2.TERM_KIND_ENTITY,
+    "HIDDENCO": glossary_pb2.TERM_KIND_ENTITY,
+    "ONLINE": glossary_pb2.TERM_KIND_CHANNEL,
+    "SECRETMETRIC": glossary_pb2.TERM_KIND_METRIC,
+}
 
 
 @dataclass(frozen=True)
@@ -83,7 +92,14 @@ class WithdrawStep:
     doc_id: str
 
 
-Step = DocumentStep | FactStep | EdgeStep | WithdrawStep
+@dataclass(frozen=True)
+class GlossaryStep:
+    """Terms come in, by their codes."""
+
+    codes: tuple[str, ...]
+
+
+Step = DocumentStep | FactStep | EdgeStep | WithdrawStep | GlossaryStep
 
 
 def _terms() -> list[glossary_pb2.Term]:
@@ -168,22 +184,27 @@ def draw_hidden(dice: random.Random, count: int, labels: Sequence[int] = (CONFID
     return [dice.choices(makers, (4, 4, 4))[0](dice.choice(labels)) for _ in range(count)]
 
 
-def begin(here: House) -> None:
+def begin(here: House, library_id: str = "default") -> None:
     """A library with its glossary."""
     settings = [admin_pb2.Setting(name="ambiguous", value="report")]
-    library = admin_pb2.Library(library_id="default", settings=settings)
+    library = admin_pb2.Library(library_id=library_id, settings=settings)
     here.admin.SaveLibrary(admin_pb2.SaveLibraryRequest(library=library))
-    here.admin.UpdateGlossary(admin_pb2.UpdateGlossaryRequest(library_id="default", put=_terms()))
+    here.admin.UpdateGlossary(admin_pb2.UpdateGlossaryRequest(library_id=library_id, put=_terms()))
 
 
-def take(here: House, step: Step) -> bytes:
+def take(here: House, step: Step, library_id: str = "default") -> bytes:
     """Do a step; all that came back, or its refusal."""
     try:
         if isinstance(step, WithdrawStep):
-            asked = ingest_pb2.WithdrawDocumentRequest(library_id="default", doc_id=step.doc_id)
+            asked = ingest_pb2.WithdrawDocumentRequest(library_id=library_id, doc_id=step.doc_id)
             return here.ingest.WithdrawDocument(asked).SerializeToString(deterministic=True)
-        kind, part = _part(step)
-        requests = iter([start(kind, validate_only=step.rehearse), kind(part=part), finish(kind, 1)])
+        if isinstance(step, GlossaryStep):
+            put = [term(_KINDS[code], code, code.title()) for code in step.codes]
+            change = admin_pb2.UpdateGlossaryRequest(library_id=library_id, put=put)
+            return here.admin.UpdateGlossary(change).SerializeToString(deterministic=True)
+        kind, part = step_part(step)
+        opened = start(kind, library_id, validate_only=step.rehearse)
+        requests = iter([opened, kind(part=part), finish(kind, 1)])
         method = here.ingest.IngestDocuments if kind is Documents else here.ingest.IngestFacts
         return b"".join(frame.SerializeToString(deterministic=True) for frame in method(requests))
     except grpc.RpcError as error:
@@ -219,7 +240,7 @@ def store_documents(here: House, texts: Iterable[tuple[str, str]], pieces: int =
     list(here.ingest.IngestDocuments(iter([*messages, finish(Documents, seq)])))
 
 
-def _part(step: DocumentStep | FactStep | EdgeStep) -> tuple[Any, Any]:
+def step_part(step: DocumentStep | FactStep | EdgeStep) -> tuple[Any, Any]:
     attributes = [] if isinstance(step, EdgeStep) else _attributes(step.attributes)
     if isinstance(step, DocumentStep):
         part = document_part(1, step.doc_id, step.text.encode(), label=step.label, attributes=attributes)
@@ -238,11 +259,15 @@ def _part(step: DocumentStep | FactStep | EdgeStep) -> tuple[Any, Any]:
     return Facts, ingest_pb2.FactPart(seq=1, records=records)
 
 
-def _attributes(pairs: Iterable[tuple[str, int | str]]) -> list[value_pb2.Attribute]:
+def _attributes(pairs: Iterable[tuple[str, int | str | bool]]) -> list[value_pb2.Attribute]:
     return [
         value_pb2.Attribute(
             name=name,
-            value=value_pb2.Value(int_value=value) if isinstance(value, int) else value_pb2.Value(string_value=value),
+            value=value_pb2.Value(bool_value=value)
+            if isinstance(value, bool)
+            else value_pb2.Value(int_value=value)
+            if isinstance(value, int)
+            else value_pb2.Value(string_value=value),
         )
         for name, value in pairs
     ]

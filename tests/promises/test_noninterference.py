@@ -1,0 +1,168 @@
+"""Promise 3, as a property: a store with hidden rows answers, in every byte and counter, as one without them.
+
+Two houses take the same open steps at the same moments; one takes hidden steps in between. Then both are asked the
+same questions. Compared are all frames and pages, page tokens and snapshot ids among them, refusals with their details,
+counts of the stages, what came back of the open writes, and the lines of the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from tests.promises.direct import DirectHouse
+from tests.promises.questions import BEGIN, QUESTIONS, Question, answer, verdicts
+from tests.promises.small_houses import Clock, Workshop, wait_for_vectors, workshop
+from tests.promises.small_worlds import READERS, gone_dark, hidden_steps, open_steps
+from tests.promises.worlds import CANARIES, DocumentStep, Step, WithdrawStep, take
+
+# Without that of explaining, which runs a failure hundreds of times more.
+PHASES = (Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink)
+
+Placed = tuple[int, str, Step]  # which open step it comes before, the library, the step
+
+
+@dataclass(frozen=True)
+class Case:
+    """What one example is about."""
+
+    reader: str
+    libraries: int
+    vectors: bool
+    shown: tuple[tuple[str, Step], ...]
+    hidden: tuple[Placed, ...]
+    dark: tuple[DocumentStep, ...]
+    questions: tuple[Question, ...]
+
+
+_METHODS = tuple(QUESTIONS)
+
+
+def _question(number: int) -> Question:
+    turn, place = divmod(number, len(_METHODS))
+    questions = QUESTIONS[_METHODS[place]]
+    return questions[turn % len(questions)]
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    """A reader, steps that it may see, steps that it may not, questions."""
+    reader = draw(st.sampled_from(sorted(READERS)))
+    seen, unseen = READERS[reader]
+    libraries = draw(st.sampled_from((1, 1, 1, 2)))
+    place = st.sampled_from(("default", "side")[:libraries])
+    shown = draw(st.lists(st.tuples(place, open_steps(seen)), max_size=7))
+    hidden = draw(
+        st.lists(st.tuples(st.integers(0, len(shown)), place, hidden_steps(unseen)), min_size=1, max_size=5)
+    )
+    return Case(
+        reader,
+        libraries,
+        draw(st.sampled_from((False, False, False, True))),
+        tuple(shown),
+        tuple(hidden),
+        tuple(draw(gone_dark(unseen))),
+        tuple(map(_question, draw(st.lists(st.integers(0, 1 << 16), min_size=6, max_size=12)))),
+    )
+
+
+@pytest.fixture(scope="module")
+def shop() -> Iterator[Workshop]:
+    with workshop() as made:
+        yield made
+
+
+def test_every_method_that_reads_is_asked() -> None:
+    from groundwire_server.rpc.methods import contract_methods
+
+    reads = {
+        name.rpartition("/")[2]
+        for name, method in contract_methods().items()
+        if method.GetOptions().idempotency_level == 1
+    }
+    assert reads <= QUESTIONS.keys()
+
+
+@given(case=cases())
+@settings(max_examples=200, phases=PHASES)
+def test_hidden_rows_change_nothing(shop: Workshop, case: Case) -> None:
+    compare(shop, case)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@given(case=cases())
+@settings(max_examples=10_000, phases=PHASES)
+def test_hidden_rows_change_nothing_ten_thousand_times(shop: Workshop, case: Case) -> None:
+    compare(shop, case)
+
+
+def compare(shop: Workshop, case: Case) -> None:
+    """Both houses tell the same."""
+    plain = _tell(shop, case, [(library_id, WithdrawStep(step.doc_id)) for library_id, step in _dark(case)], ())
+    beside = _tell(shop, case, _dark(case), case.hidden)
+    assert plain.keys() == beside.keys()
+    for name, told in plain.items():
+        assert beside[name] == told, name
+
+
+def _dark(case: Case) -> list[tuple[str, Step]]:
+    """Only what is there can be withdrawn; the last word on whether it is has the house itself."""
+    return [("default", step) for step in case.dark if _is_open(case.shown, step.doc_id)]
+
+
+def _is_open(shown: Sequence[tuple[str, Step]], doc_id: str) -> bool:
+    last = [step for library_id, step in shown if library_id == "default" and getattr(step, "doc_id", "") == doc_id]
+    return bool(last) and isinstance(last[-1], DocumentStep)
+
+
+def _tell(
+    shop: Workshop, case: Case, at_last: Sequence[tuple[str, Step]], hidden: Sequence[Placed]
+) -> dict[str, Any]:
+    """All that a house tells of the open steps and the questions."""
+    clock = Clock()
+    backend = "deterministic" if case.vectors else "none"
+    with shop.house(
+        shop.folder(case.libraries), clock, access__local_clearance=case.reader, embedding__backend=backend
+    ) as here:
+        written = list(_write(here, clock, case.shown, hidden))
+        for library_id, step in at_last:
+            take(here, step, library_id)
+        if case.vectors:
+            wait_for_vectors(here)
+            written = []  # how far the vectors are at a moment is a race
+        before = len(here.lines())
+        told: dict[str, Any] = dict(_ask(here, case.questions))
+        lines = here.lines()[before:]
+        for word in (*CANARIES, "alpha", "h/x.md"):
+            assert word not in here.written.getvalue()
+        assert not any("'fault'" in line for line in lines), lines
+        left = here.pool.open_work
+    return {**told, "writes": written, "log": lines, "left": left}
+
+
+def _write(
+    here: DirectHouse, clock: Clock, shown: Sequence[tuple[str, Step]], hidden: Sequence[Placed]
+) -> Iterator[bytes]:
+    for hour in range(len(shown) + 1):
+        clock.now = BEGIN + timedelta(hours=hour, minutes=-30)
+        for place, library_id, step in hidden:
+            if place == hour:
+                take(here, step, library_id)
+        clock.now = BEGIN + timedelta(hours=hour)
+        for library_id, step in shown[hour : hour + 1]:
+            yield take(here, step, library_id)
+
+
+def _ask(here: DirectHouse, questions: Sequence[Question]) -> Iterator[tuple[str, bytes]]:
+    for question in questions:
+        told, frames = answer(here, question)
+        yield repr(question), told
+        for citation in verdicts(frames, 2):
+            yield repr(citation), answer(here, citation)[0]
