@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import groundwire
 from groundwire import DocumentUpload
 from groundwire._ingest.machine import IngestMachine, Need
-from groundwire._ingest.parts import document_parts, fact_parts
+from groundwire._ingest.parts import DocumentCutter, FactCutter, cut
 from groundwire.v1 import errors_pb2, ingest_pb2
 from tests.client.ingest_model import Connection, Stored
 
@@ -29,7 +29,7 @@ def _run(contents: list[bytes], size: int, window: int, breaks: list[tuple[int, 
     """Ingest over connections of which the n-th breaks after so many requests taken and responses delivered."""
     stored, machine = Stored(), _machine()
     uploads = [DocumentUpload(_name(place), content) for place, content in enumerate(contents)]
-    parts = document_parts(uploads, size)
+    parts = cut(uploads, DocumentCutter(size))
     events: list[object] = []
     limits = iter(breaks)
     while machine.summary is None:
@@ -76,7 +76,7 @@ def test_nothing_is_lost_stored_twice_or_told_twice(
 
 def test_no_more_is_out_than_the_server_wants_and_a_throttle_counts() -> None:
     machine = _machine()
-    parts = document_parts([DocumentUpload(str(n), b"") for n in range(10)])
+    parts = cut([DocumentUpload(str(n), b"") for n in range(10)], DocumentCutter())
     machine.connect()
     assert machine.next_message() is Need.WAIT
     machine.receive(Response(accepted={"durable_seq": 0, "max_in_flight_parts": 2}))
@@ -106,7 +106,7 @@ def test_a_caller_that_crashed_goes_on_with_the_same_id() -> None:
     stored, _ = _run(contents[:2], 2, 2, [])
     stored.documents.clear()  # so that a document that is sent again would show
     machine = _machine()
-    parts = document_parts([DocumentUpload(_name(place), content) for place, content in enumerate(contents)], 2)
+    parts = cut([DocumentUpload(_name(place), content) for place, content in enumerate(contents)], DocumentCutter(2))
     connection, events = Connection(stored, 2), []
     waiting = connection.take(machine.connect())  # type: ignore[arg-type]
     while machine.summary is None:
@@ -164,7 +164,7 @@ def test_refused_rows_name_the_record_that_was_given_and_are_told_once() -> None
         groundwire.FactRecord("m", "e", "soon", "1", "s", "l"),
         groundwire.FactFile("f.csv", b"x"),
     ]
-    parts = fact_parts(items)
+    parts = cut(items, FactCutter())
     machine.connect()
     machine.receive(ingest_pb2.IngestFactsResponse(accepted={"max_in_flight_parts": 9}))
     for part in parts:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire import DocumentUpload, FactFile, FactRecord, RelationRecord
-from groundwire._ingest.parts import PART_BYTES, document_parts, fact_parts
+from groundwire._ingest.parts import PART_BYTES, DocumentCutter, FactCutter, cut
 from groundwire.v1 import ingest_pb2
 
 contents = st.one_of(st.binary(max_size=200), st.lists(st.binary(max_size=60), max_size=6))
@@ -18,7 +18,7 @@ contents = st.one_of(st.binary(max_size=200), st.lists(st.binary(max_size=60), m
 @given(st.lists(contents, max_size=5), st.integers(1, 64))
 def test_documents_join_to_what_they_were(given_contents: list[bytes | list[bytes]], size: int) -> None:
     uploads = [DocumentUpload(f"d{place}", content) for place, content in enumerate(given_contents)]
-    parts = list(document_parts(uploads, size))
+    parts = list(cut(uploads, DocumentCutter(size)))
     assert [part.seq for part in parts] == list(range(1, len(parts) + 1))
     joined: dict[str, bytes] = {}
     current = ""
@@ -48,14 +48,14 @@ def test_the_hash_is_computed_where_the_bytes_are_at_hand(tmp_path: Path) -> Non
         DocumentUpload("b", b"bytes", content_sha256=b"given"),
         DocumentUpload.from_file(path, root=tmp_path),
     ]
-    heads = [part.message.part.head for part in document_parts(uploads) if part.message is not None]  # type: ignore[union-attr]
+    heads = [part.message.part.head for part in cut(uploads, DocumentCutter()) if part.message is not None]  # type: ignore[union-attr]
     assert [head.content_sha256 for head in heads] == [hashlib.sha256(b"bytes").digest(), b"given", b""]
     assert heads[2].doc_id == "sub/ä b.md"
     assert heads[2].media_type == "text/markdown"
 
 
 def test_a_file_is_not_read_before_its_parts_are_asked_for(tmp_path: Path) -> None:
-    parts = document_parts([DocumentUpload.from_file(tmp_path / "missing"), DocumentUpload("b", b"")])
+    parts = cut([DocumentUpload.from_file(tmp_path / "missing"), DocumentUpload("b", b"")], DocumentCutter())
     (tmp_path / "missing").write_bytes(b"now it is here")
     assert [part.complete for part in parts] == [True, True]
 
@@ -68,7 +68,7 @@ def test_records_travel_together_and_remember_their_places() -> None:
         FactFile("facts.csv", b"metric,entity\n" * 3),
         FactRecord("m", "e", "2026", "3", "s", "l"),
     ]
-    parts = list(fact_parts(items))
+    parts = list(cut(items, FactCutter()))
     assert [part.seq for part in parts] == [1, 2, 3]
     assert [part.records for part in parts] == [(1, 2, 0), (), (4,)]
     assert [part.complete for part in parts] == [True, True, True]
@@ -80,10 +80,11 @@ def test_records_travel_together_and_remember_their_places() -> None:
 
 def test_no_part_is_over_its_bound() -> None:
     items = [FactRecord("m" * 500, "e", str(year), "1", "s", "l") for year in range(3000)]
-    parts = list(fact_parts(items))
+    parts = list(cut(items, FactCutter()))
     places = [place for part in parts for place in part.records]
     assert places == list(range(3000))
     for part in parts:
         assert isinstance(part.message, ingest_pb2.IngestFactsRequest)
         assert part.message.part.records.ByteSize() <= PART_BYTES
-    assert len(list(fact_parts(FactRecord("m", "e", str(n), "1", "s", "l") for n in range(2500)))) == 3
+    many = (FactRecord("m", "e", str(n), "1", "s", "l") for n in range(2500))
+    assert len(list(cut(many, FactCutter()))) == 3

@@ -1,9 +1,10 @@
-"""From a gRPC call to typed errors; the only thing that the sync and the async client need to know of grpc's own."""
+"""What both clients know of a call: where it goes, what goes with it, and the typed error that it may end with."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import threading
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import grpc
@@ -11,7 +12,7 @@ import grpc
 from groundwire._errors import GroundwireError
 from groundwire._wire.status import DETAILS_KEY, decode_error
 
-__all__ = ["DEFAULT_ADDRESS", "channel_options", "resolve_address", "typed_error"]
+__all__ = ["DEFAULT_ADDRESS", "Target", "resolve_address"]
 
 DEFAULT_ADDRESS = "127.0.0.1:50051"
 _LOOPBACK = ("127.", "localhost", "[::1]", "unix:")
@@ -27,22 +28,67 @@ def resolve_address(given: str | None, environment: Mapping[str, str] | None = N
     return given or environment.get("GROUNDWIRE_ADDRESS", "") or DEFAULT_ADDRESS
 
 
-def channel_options(address: str) -> list[tuple[str, int]]:
-    """Options of a channel: a proxy of the environment is for others, never for this machine."""
-    return [("grpc.enable_http_proxy", 0)] if address.startswith(_LOOPBACK) else []
+class Target:
+    """A server, and what goes with each call to it."""
 
+    def __init__(
+        self,
+        address: str | None = None,
+        *,
+        credentials: grpc.ChannelCredentials | None = None,
+        metadata: Sequence[tuple[str, str]] = (),
+        timeout: float | None = None,
+    ) -> None:
+        """Connects when the first call is made.
 
-def typed_error(error: grpc.RpcError, address: str) -> GroundwireError:
-    """The error that a failed call gives."""
-    call: Any = error  # every error of a call is also the call
-    code = call.code()
-    status = code.name if code is not None else "UNKNOWN"
-    details = next((value for key, value in call.trailing_metadata() or () if key == DETAILS_KEY), None)
-    typed = decode_error(status, call.details() or "", details)
-    if status == "UNAVAILABLE" and details is None:
-        typed = GroundwireError(
-            f"no server answers at {address} ({typed.message}); `groundwire serve` starts one, GROUNDWIRE_ADDRESS or "
-            "Client(address) names another",
-            status=status,
-        )
-    return typed
+        address: "host:port" or "unix:/path"; else GROUNDWIRE_ADDRESS, else 127.0.0.1:50051.
+        credentials: TLS; without them the connection is plain text.
+        metadata: goes with every call, e.g. [("authorization", "Bearer ...")].
+        timeout: seconds for each call that does not say its own; ingests and watched jobs have none.
+        """
+        self.address = resolve_address(address)
+        self._credentials = credentials
+        self._metadata = tuple(metadata)
+        self._timeout = timeout
+        self._opening = threading.Lock()
+        self._channel: Any = None
+        self._closed = False
+
+    def _open(self, kind: Any) -> Any:
+        """The channel of grpc or grpc.aio, one for all calls. Raises ValueError behind `close`."""
+        with self._opening:
+            if self._closed:
+                raise ValueError("the client is closed")
+            if self._channel is None:
+                # A proxy of the environment is for others, never for this machine.
+                options = [("grpc.enable_http_proxy", 0)] if self.address.startswith(_LOOPBACK) else []
+                if self._credentials is None:
+                    self._channel = kind.insecure_channel(self.address, options)
+                else:
+                    self._channel = kind.secure_channel(self.address, self._credentials, options)
+            return self._channel
+
+    def _leave(self) -> Any:
+        """The channel, to be closed, if there ever was one; there will be no other."""
+        with self._opening:
+            self._closed = True
+            channel, self._channel = self._channel, None
+            return channel
+
+    def _seconds(self, timeout: float | None) -> float | None:
+        return self._timeout if timeout is None else timeout
+
+    def _failure(self, error: grpc.RpcError) -> GroundwireError:
+        """The typed error of a failed call."""
+        call: Any = error  # every error of a call tells what the call was told
+        code = call.code()
+        status = code.name if code is not None else "UNKNOWN"
+        details = next((value for key, value in call.trailing_metadata() or () if key == DETAILS_KEY), None)
+        typed = decode_error(status, call.details() or "", details)
+        if status == "UNAVAILABLE" and details is None:
+            return GroundwireError(
+                f"no server answers at {self.address} ({typed.message}); `groundwire serve` starts one, "
+                "GROUNDWIRE_ADDRESS or Client(address) names another",
+                status=status,
+            )
+        return typed

@@ -5,16 +5,18 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
 
 from groundwire._model.upload import DocumentUpload, FactFile, FactRecord, RelationRecord
 from groundwire._wire.mirror import fill
 from groundwire.v1 import ingest_pb2
 
-__all__ = ["PART_BYTES", "Part", "Upload", "document_parts", "fact_parts"]
+__all__ = ["PART_BYTES", "Cutter", "DocumentCutter", "FactCutter", "Part", "Upload", "cut"]
 
 PART_BYTES = 256 * 1024
 _MAX_RECORDS = 1000  # so that what is refused comes back soon, however small the records are
 
+ItemT = TypeVar("ItemT", contravariant=True)
 Upload = ingest_pb2.IngestDocumentsRequest | ingest_pb2.IngestFactsRequest
 
 
@@ -32,18 +34,44 @@ class Part:
     records: tuple[int, ...] = ()
 
 
-def document_parts(documents: Iterable[DocumentUpload], part_bytes: int = PART_BYTES) -> Iterator[Part]:
-    """The parts of documents, one document after the other. Content is read as the parts are asked for."""
-    seq = 0
-    for document in documents:
+class Cutter(Protocol[ItemT]):
+    """Cuts one item after the other into parts, which are numbered through."""
+
+    def cut(self, item: ItemT) -> Iterator[Part]:
+        """The parts of an item that are ready; content is read as they are asked for."""
+
+    def rest(self) -> Iterator[Part]:
+        """What still waits, once there are no more items."""
+
+
+def cut(items: Iterable[ItemT], cutter: Cutter[ItemT]) -> Iterator[Part]:
+    """The parts of all items."""
+    for item in items:
+        yield from cutter.cut(item)
+    yield from cutter.rest()
+
+
+class DocumentCutter:
+    """The parts of documents, one document after the other."""
+
+    def __init__(self, part_bytes: int = PART_BYTES) -> None:
+        self._part_bytes = part_bytes
+        self._seq = 0
+
+    def cut(self, document: DocumentUpload) -> Iterator[Part]:
+        """All parts of a document."""
         known = ingest_pb2.DocumentHead()
         fill(known, _with_hash(document))
         head: ingest_pb2.DocumentHead | None = known
-        for content, last in _blocks(document.content, part_bytes):
-            seq += 1
-            piece = ingest_pb2.DocumentPart(seq=seq, head=head, content=content, last_part=last)
+        for content, last in _blocks(document.content, self._part_bytes):
+            self._seq += 1
+            piece = ingest_pb2.DocumentPart(seq=self._seq, head=head, content=content, last_part=last)
             head = None
-            yield Part(seq, ingest_pb2.IngestDocumentsRequest(part=piece), complete=last)
+            yield Part(self._seq, ingest_pb2.IngestDocumentsRequest(part=piece), complete=last)
+
+    def rest(self) -> Iterator[Part]:
+        """Nothing waits."""
+        return iter(())
 
 
 def _with_hash(document: DocumentUpload) -> DocumentUpload:
@@ -52,39 +80,45 @@ def _with_hash(document: DocumentUpload) -> DocumentUpload:
     return document
 
 
-def fact_parts(items: Iterable[FactRecord | RelationRecord | FactFile], part_bytes: int = PART_BYTES) -> Iterator[Part]:
+class FactCutter:
     """The parts of records and files, in the order given; neighbouring records travel together."""
-    seq = 0
-    records = _Records(part_bytes)
-    for place, item in enumerate(items):
+
+    def __init__(self, part_bytes: int = PART_BYTES) -> None:
+        self._part_bytes = part_bytes
+        self._records = _Records(part_bytes)
+        self._place = 0
+        self._seq = 0
+
+    def cut(self, item: FactRecord | RelationRecord | FactFile) -> Iterator[Part]:
+        """All parts of a file; of a record what had to go to make room for it."""
+        place = self._place
+        self._place += 1
         if isinstance(item, FactFile):
-            if records:
-                seq += 1
-                yield records.take(seq)
-            for part in _file_parts(item, seq, part_bytes):
-                seq = part.seq
-                yield part
-            continue
+            yield from self.rest()
+            yield from self._cut_file(item)
+            return
         record = ingest_pb2.FactRecord() if isinstance(item, FactRecord) else ingest_pb2.RelationRecord()
         fill(record, item)
-        if records and not records.has_room(record.ByteSize()):
-            seq += 1
-            yield records.take(seq)
-        records.add(place, record)
-    if records:
-        seq += 1
-        yield records.take(seq)
+        if not self._records.has_room(record.ByteSize()):
+            yield from self.rest()
+        self._records.add(place, record)
 
+    def rest(self) -> Iterator[Part]:
+        """The records that wait for company."""
+        if self._records:
+            self._seq += 1
+            yield self._records.take(self._seq)
 
-def _file_parts(file: FactFile, seq: int, part_bytes: int) -> Iterator[Part]:
-    known = ingest_pb2.FactFileHead()
-    fill(known, file)
-    head: ingest_pb2.FactFileHead | None = known
-    for content, last in _blocks(file.content, part_bytes):
-        seq += 1
-        piece = ingest_pb2.FactFilePart(head=head, content=content, last_part=last)
-        head = None
-        yield Part(seq, ingest_pb2.IngestFactsRequest(part=ingest_pb2.FactPart(seq=seq, file=piece)), complete=last)
+    def _cut_file(self, file: FactFile) -> Iterator[Part]:
+        known = ingest_pb2.FactFileHead()
+        fill(known, file)
+        head: ingest_pb2.FactFileHead | None = known
+        for content, last in _blocks(file.content, self._part_bytes):
+            self._seq += 1
+            piece = ingest_pb2.FactFilePart(head=head, content=content, last_part=last)
+            head = None
+            message = ingest_pb2.IngestFactsRequest(part=ingest_pb2.FactPart(seq=self._seq, file=piece))
+            yield Part(self._seq, message, complete=last)
 
 
 class _Records:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from groundwire._ingest.machine import IngestMachine
-from groundwire._ingest.parts import Part, document_parts, fact_parts
+from groundwire._ingest.parts import Cutter, DocumentCutter, FactCutter
+from groundwire._ingest.run import IngestRun
 from groundwire._model.ingest import Withdrawal
-from groundwire._model.upload import DocumentUpload, FactFile, FactRecord, RelationRecord
 from groundwire._operation.kinds import Method, Unary, method
 from groundwire._wire.mirror import value_of
 from groundwire.v1 import ingest_pb2
@@ -20,48 +19,29 @@ __all__ = ["Ingest", "ingest_documents", "ingest_facts", "withdraw"]
 
 @dataclass(frozen=True, slots=True)
 class Ingest:
-    """An ingest that has not begun: its machine and its parts are used once."""
+    """An ingest that has not begun: what goes in, how it is cut, and the run that it will be. All are used once."""
 
-    ingest_id: str
     method: Method
-    machine: IngestMachine
-    parts: Iterator[Part]
+    items: Any
+    cutter: Cutter[Any]
+    run: IngestRun
 
 
-def _ingest(
-    name: str, request: Any, ingest_id: str | None, library: str, validate_only: bool, parts: Iterator[Part]
-) -> Ingest:
-    ingest_id = ingest_id or str(uuid.uuid4())
-    machine = IngestMachine(request, ingest_id, library, validate_only=validate_only)
-    return Ingest(ingest_id, method(name), machine, parts)
-
-
-def ingest_documents(
-    documents: Iterable[DocumentUpload], library: str, ingest_id: str | None, validate_only: bool
-) -> Ingest:
+def ingest_documents(documents: object, library: str, ingest_id: str | None, validate_only: bool) -> Ingest:
     """IngestService.IngestDocuments."""
-    return _ingest(
-        "IngestService/IngestDocuments",
-        ingest_pb2.IngestDocumentsRequest,
-        ingest_id,
-        library,
-        validate_only,
-        document_parts(documents),
-    )
+    run = _run(ingest_pb2.IngestDocumentsRequest, library, ingest_id, validate_only)
+    return Ingest(method("IngestService/IngestDocuments"), documents, DocumentCutter(), run)
 
 
-def ingest_facts(
-    items: Iterable[FactRecord | RelationRecord | FactFile], library: str, ingest_id: str | None, validate_only: bool
-) -> Ingest:
+def ingest_facts(items: object, library: str, ingest_id: str | None, validate_only: bool) -> Ingest:
     """IngestService.IngestFacts."""
-    return _ingest(
-        "IngestService/IngestFacts",
-        ingest_pb2.IngestFactsRequest,
-        ingest_id,
-        library,
-        validate_only,
-        fact_parts(items),
-    )
+    run = _run(ingest_pb2.IngestFactsRequest, library, ingest_id, validate_only)
+    return Ingest(method("IngestService/IngestFacts"), items, FactCutter(), run)
+
+
+def _run(request: Any, library: str, ingest_id: str | None, validate_only: bool) -> IngestRun:
+    ingest_id = ingest_id or str(uuid.uuid4())
+    return IngestRun(ingest_id, IngestMachine(request, ingest_id, library, validate_only=validate_only))
 
 
 def withdraw(doc_id: str, library: str) -> Unary[Withdrawal]:

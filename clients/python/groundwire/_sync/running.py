@@ -23,7 +23,7 @@ class RunningClient(Connection):
 
     def list_libraries(self, *, timeout: float | None = None) -> list[Library]:
         """All libraries that the caller may read, sorted by id."""
-        return list(self._rows(libraries.list_libraries(), timeout))
+        return self._all(libraries.list_libraries(), timeout)
 
     def save_library(
         self,
