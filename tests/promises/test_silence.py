@@ -58,6 +58,29 @@ def at_once(count: int, call: Callable[[int], Any]) -> list[str]:
         ({"index": {"embedder": "onnx@0123"}}, ("library.index.embedder", "UNKNOWN_NAME")),
         ({"index": {"chunk_chars": 0}}, ("library.index.chunk_chars", "VALUE_OUT_OF_RANGE")),
         ({"settings": [{"name": "b", "value": "2"}]}, ("library.settings[0].value", "VALUE_OUT_OF_RANGE")),
+        ({"settings": [{"name": "vector_depth", "value": "1_0"}]}, ("library.settings[0].value", "VALUE_MALFORMED")),
+        (
+            {"settings": [{"name": "glossary_variants", "value": "on"}]},
+            ("library.settings[0].value", "VALUE_MALFORMED"),
+        ),
+        (
+            {"settings": [{"name": "k1", "value": "9", "origin": "default"}]},
+            ("library.settings[0].origin", "CONTRADICTION"),
+        ),
+        (
+            {"tuning": {"fusion": "rrf"}, "settings": [{"name": "fusion", "value": "linear"}]},
+            ("library.settings[0].value", "CONTRADICTION"),
+        ),
+        ({"tuning": {"library_router": "keyword"}}, ("library.tuning.library_router", "CONTRADICTION")),
+        ({"tuning": {"reranker": "ce2"}}, ("library.tuning.reranker", "UNKNOWN_NAME")),
+        ({"tuning": {"rerank_depth": 20}}, ("library.tuning.rerank_depth", "CONTRADICTION")),
+        ({"fault": {"message": "x"}}, ("library.fault", "CONTRADICTION")),
+        ({"attributes": [{"name": "year"}]}, ("library.attributes[0].value_type", "VALUE_REQUIRED")),
+        ({"attributes": [{"name": "Year", "value_type": 2}]}, ("library.attributes[0]", "VALUE_MALFORMED")),
+        ({"attributes": [{"name": "year", "value_type": 8}]}, ("library.attributes[0]", "CONTRADICTION")),
+        ({"attributes": [{"name": "title", "value_type": 2}]}, ("library.attributes[0]", "CONTRADICTION")),
+        ({"attributes": [{"name": "year", "value_type": 99}]}, ("library.attributes[0].value_type", "UNKNOWN_NAME")),
+        ({"attributes": [{"name": "year", "value_type": 2}] * 2}, ("library.attributes[1].name", "CONTRADICTION")),
         (
             {"settings": [{"name": "b", "value": "1", "origin": "file"}]},
             ("library.settings[0].origin", "CONTRADICTION"),
@@ -75,8 +98,14 @@ def test_a_setting_that_would_do_nothing_is_refused_where_it_stands(
 @pytest.mark.parametrize(
     ("library", "operation"),
     [
-        ({"attributes": [{"name": "year", "value_type": "ATTRIBUTE_TYPE_INTEGER"}]}, "library.attributes"),
-        ({"tuning": {"glossary_variants": False}}, "library.tuning"),
+        ({"index": {"contextual_header": True}}, "index.contextual_header"),
+        ({"tuning": {"reranker": "maxsim", "rerank_depth": 20}}, "tuning.reranker"),
+        ({"tuning": {"postprocessors": ["none", "mmr"]}}, "tuning.postprocessors"),
+        ({"tuning": {"query_transform": "hyde"}}, "tuning.query_transform"),
+        ({"tuning": {"filter_extractor": "glossary"}}, "tuning.filter_extractor"),
+        ({"tuning": {"decomposition": "llm"}}, "tuning.decomposition"),
+        ({"tuning": {"preset": "quality"}}, "tuning.preset"),
+        *(({"tuning": {switch: True}}, f"tuning.{switch}") for switch in ("corrective", "tree", "graph", "adaptive")),
     ],
 )
 def test_a_setting_that_is_not_built_is_refused_by_name(here: House, library: dict[str, Any], operation: str) -> None:
@@ -91,7 +120,7 @@ def test_a_library_can_be_saved_as_it_is_shown(tmp_path: Path) -> None:
         own.store({"a.txt": "A text."}, library="kept")
         shown = next(iter(own.admin.ListLibraries(admin_pb2.ListLibrariesRequest()).libraries))
         assert "@" in shown.index.embedder
-        for output_only in ("snapshot_id", "documents", "active_chunks", "facts", "attributes", "embedding_coverage"):
+        for output_only in ("snapshot_id", "documents", "active_chunks", "facts", "embedding_coverage"):
             shown.ClearField(output_only)  # type: ignore[arg-type]
         assert own.admin.SaveLibrary(Save(library=shown)).library.index == shown.index
 

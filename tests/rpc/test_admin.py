@@ -52,16 +52,16 @@ def test_a_library_is_listed_with_what_the_caller_may_read(furnished: House) -> 
     types = {each.name: each.value_type for each in library.attributes}
     assert types["doc_id"] == admin_pb2.ATTRIBUTE_TYPE_STRING
     assert types["valid_as_of"] == admin_pb2.ATTRIBUTE_TYPE_TIME
-    assert (library.index.chunker, library.index.chunk_chars, library.index.embedder) == ("paragraph", 480, "none")
+    assert (library.index.chunker, library.index.chunk_chars, library.index.embedder) == ("paragraph", 480, "auto")
 
 
 def test_what_was_read_can_be_saved_again(here: House) -> None:
     made = save(here, "a", description="All about foxes", tuning={"fusion": "rrf"}, index={"chunk_chars": 200})
     assert (made.description, made.tuning.fusion, made.index.chunk_chars) == ("All about foxes", "rrf", 200)
-    for name in ("snapshot_id", "documents", "active_chunks", "facts", "relations", "embedding_coverage", "attributes"):
+    for name in ("snapshot_id", "documents", "active_chunks", "facts", "relations", "embedding_coverage"):
         made.ClearField(name)  # type: ignore[arg-type]
     again = here.admin.SaveLibrary(admin_pb2.SaveLibraryRequest(library=made)).library
-    for name in ("description", "index", "tuning", "settings"):
+    for name in ("description", "index", "tuning", "settings", "attributes"):
         assert getattr(again, name) == getattr(made, name)
 
 
@@ -117,7 +117,7 @@ def test_a_page_that_cannot_be_is_refused(here: House, fields: dict[str, Any], f
                 ("library.settings[0].value", "VALUE_MALFORMED"),
                 ("library.settings[1].name", "UNKNOWN_NAME"),
                 ("library.settings[2].value", "VALUE_MALFORMED"),
-                ("library.settings[3].value", "VALUE_MALFORMED"),
+                ("library.settings[3].name", "CONTRADICTION"),
                 ("library.index.chunk_chars", "VALUE_OUT_OF_RANGE"),
                 ("library.index.chunker", "UNKNOWN_NAME"),
                 ("library.index.embedder", "UNKNOWN_NAME"),

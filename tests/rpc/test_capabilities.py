@@ -176,7 +176,13 @@ USES: dict[str, Callable[[House], Any]] = {
     "token_budget": retrieve(options={"token_budget": 5}),
     "tuning.adaptive": retrieve(tuning={"adaptive": True}),
     "tuning.corrective": retrieve(tuning={"corrective": True}),
+    "tuning.decomposition": ask(tuning={"decomposition": "llm"}),
+    "tuning.filter_extractor": retrieve(tuning={"filter_extractor": "glossary"}),
     "tuning.graph": retrieve(tuning={"graph": True}),
+    "tuning.postprocessors": retrieve(tuning={"postprocessors": ["none", "mmr"]}),
+    "tuning.preset": retrieve(tuning={"preset": "quality"}),
+    "tuning.query_transform": retrieve(tuning={"query_transform": "hyde"}),
+    "tuning.reranker": retrieve(tuning={"reranker": "maxsim", "rerank_depth": 5}),
     "tuning.tree": retrieve(tuning={"tree": True}),
     "valid_at": retrieve(options={"valid_at": {"seconds": 1}}),
 }

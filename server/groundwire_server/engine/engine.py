@@ -12,9 +12,10 @@ from groundwire_server.engine.embedding import ServerEmbedder
 from groundwire_server.engine.glossaries import GlossaryChange, changed_glossary, glossary_findings
 from groundwire_server.engine.info import GlossaryUpdate, LibraryInfo, LibraryPage, ServerInfo
 from groundwire_server.engine.libraries import Libraries
+from groundwire_server.engine.library_settings import check_unchanged, settled_config
 from groundwire_server.engine.reading import chosen_libraries, refuse_unreachable
 from groundwire_server.engine.terms import TermDescription, TermPlace, TermWish, describe_terms
-from groundwire_server.errors import Aborted, ErrorReason, NotImplementedHere, NotPermitted, UnknownResource
+from groundwire_server.errors import ErrorReason, NotImplementedHere, NotPermitted, UnknownResource
 from groundwire_server.evidence import Call, Header, Outcomes, Principal, Snippets, Summary
 from groundwire_server.glossary import Glossary
 from groundwire_server.graph import TraceLimits, TraceRequest, trace
@@ -237,9 +238,10 @@ class Engine:
         config.check("library.")
         folder = self._libraries.folder
 
-        def check(snapshot: Snapshot) -> None:
-            _check_unchanged(snapshot, if_snapshot_id, principal)
+        def changed(snapshot: Snapshot) -> LibraryConfig:
+            check_unchanged(snapshot, if_snapshot_id, principal)
             _refuse_to_cut_anew(snapshot, config, principal)
+            return settled_config(config, snapshot, principal)
 
         with self._creating:
             if library_id not in folder.list():
@@ -249,8 +251,10 @@ class Engine:
                     return describe_new_library(library_id, config)
                 return self._describe(folder.create(library_id, config).snapshot(), principal)
         library = folder.library(library_id)
-        library.set_config(config, check, dry_run=validate_only)
-        if not validate_only:
+        before, after = library.change_config(changed, dry_run=validate_only)
+        if validate_only:
+            return self._describe(before, principal, after)
+        if before.config.embedder != after.embedder:
             self._libraries.refresh(library)
         return self._describe(library.snapshot(), principal)
 
@@ -273,7 +277,7 @@ class Engine:
         library = self._to_write(library_id, principal, "UpdateGlossary")
 
         def changed(snapshot: Snapshot) -> Glossary:
-            _check_unchanged(snapshot, if_snapshot_id, principal)
+            check_unchanged(snapshot, if_snapshot_id, principal)
             return changed_glossary(snapshot.glossary, change)
 
         snapshot = library.snapshot()
@@ -299,9 +303,10 @@ class Engine:
             limits=self.limits,
         )
 
-    def _describe(self, snapshot: Snapshot, principal: Principal) -> LibraryInfo:
+    def _describe(self, snapshot: Snapshot, principal: Principal, config: LibraryConfig | None = None) -> LibraryInfo:
+        """A library as it is, or as it would be with other settings."""
         embedder = self._embedder
-        return describe_library(snapshot, principal, embedder.name, embedder_loading=embedder.loading)
+        return describe_library(snapshot, principal, embedder.name, embedder_loading=embedder.loading, config=config)
 
     def _may_write(self, principal: Principal, method: str, library_id: str) -> None:
         if not principal.may_write:
@@ -314,16 +319,6 @@ class Engine:
     def _to_write(self, library_id: str, principal: Principal, method: str, *, make: bool = True) -> Library:
         self._may_write(principal, method, library_id)
         return self._libraries.for_writing(library_id) if make else self._libraries.for_reading(library_id)
-
-
-def _check_unchanged(snapshot: Snapshot, snapshot_id: str, principal: Principal) -> None:
-    if snapshot_id and snapshot.snapshot_id(principal) != snapshot_id:
-        raise Aborted(
-            ErrorReason.CONFLICTING_CHANGE,
-            f"The library {snapshot.library_id} has changed since it was read.",
-            hint="Read it and try again.",
-            details={"library_id": snapshot.library_id, "snapshot_id": snapshot_id},
-        )
 
 
 def _refuse_to_cut_anew(snapshot: Snapshot, config: LibraryConfig, principal: Principal) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from groundwire_server.evidence import Family
+from groundwire_server.evidence import AttributeType
 from groundwire_server.glossary import TermKind
 from groundwire_server.library import LibraryConfig
 from groundwire_server.narrative import Unreachable
@@ -37,7 +37,8 @@ class LibraryInfo:
     """A library as one caller sees it: counts, attributes and coverage are of what it may read.
 
     embedding_coverage: share of its chunks that have a vector; None: no embedder.
-    embedder: name and version, or "none".
+    attributes: all that filters may name, sorted by name.
+    embedder: name and version of the one it is searched with, else the one that its settings wish for, or "none".
     """
 
     library_id: str
@@ -48,7 +49,7 @@ class LibraryInfo:
     facts: int
     relations: int
     embedding_coverage: float | None
-    attributes: tuple[tuple[str, Family], ...]
+    attributes: tuple[tuple[str, AttributeType], ...]
     tokenizer: str
     embedder: str
 

@@ -32,7 +32,7 @@ from groundwire_server.narrative.request import (
     check_top_k,
     check_tuning,
 )
-from groundwire_server.narrative.retrieve import GLOSSARY_VARIANTS, retrieve
+from groundwire_server.narrative.retrieve import retrieve
 from groundwire_server.narrative.rewrite import MAX_VARIANTS, glossary_variants
 
 __all__ = [
@@ -40,7 +40,6 @@ __all__ = [
     "DEFAULT_TOP_K",
     "FUSIONS",
     "GATE_STEP",
-    "GLOSSARY_VARIANTS",
     "LIBRARY_ROUTERS",
     "MAX_VARIANTS",
     "RRF_K",

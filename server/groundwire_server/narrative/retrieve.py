@@ -42,10 +42,7 @@ from groundwire_server.text import tokenize
 if TYPE_CHECKING:
     from groundwire_server.library import Snapshot
 
-__all__ = ["GLOSSARY_VARIANTS", "retrieve"]
-
-GLOSSARY_VARIANTS = True
-"""Whether the glossary's variants are searched where the call does not say."""
+__all__ = ["retrieve"]
 
 
 def retrieve(
@@ -83,14 +80,13 @@ def retrieve(
     if faults:
         raise InvalidRequest(faults)
     top_k = request.top_k or DEFAULT_TOP_K
-    variants = request.tuning.glossary_variants
     outcome = search_libraries(
         Order(
             query=request.query,
             top_k=top_k,
             mode=request.mode,
             fusion=request.tuning.fusion,
-            variants=GLOSSARY_VARIANTS if variants is None else variants,
+            variants=request.tuning.glossary_variants,
         ),
         call,
         reach,

@@ -39,13 +39,13 @@ __all__ = ["Order", "Outcome", "search_libraries"]
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What to search for, and how. An empty `fusion` is each library's own."""
+    """What to search for, and how. An empty `fusion`, and `variants` None, are each library's own."""
 
     query: str
     top_k: int
     mode: RetrievalMode
     fusion: str
-    variants: bool
+    variants: bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +201,8 @@ def _begin(
     )
     if order.mode is RetrievalMode.VECTOR:
         return _Progress(search, (), ())
-    variants = order.variants and len(snapshot.glossary) > 0
+    variants = snapshot.config.glossary_variants if order.variants is None else order.variants
+    variants = variants and len(snapshot.glossary) > 0
     return _run(_Progress(search, (), ()), lexical_stages(snapshot.library_id, parts.gate, variants=variants))
 
 

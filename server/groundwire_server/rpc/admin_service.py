@@ -9,13 +9,13 @@ from groundwire_server.engine import Engine, GlossaryChange
 from groundwire_server.errors import ErrorReason, InvalidRequest
 from groundwire_server.rpc.call import RpcCall
 from groundwire_server.rpc.decode_glossary import as_in_the_request, decode_term_names, decode_terms
-from groundwire_server.rpc.decode_library import decode_library_config
+from groundwire_server.rpc.decode_library import EmbedderName, as_in_the_library, decode_library_config
 from groundwire_server.rpc.encode_admin import (
     encode_glossary_update,
-    encode_library,
     encode_listed_library,
     encode_server_info,
 )
+from groundwire_server.rpc.encode_library import encode_library
 from groundwire_server.rpc.findings import Findings
 from groundwire_server.rpc.paging import Pager
 from groundwire_server.rpc.work import WorkPool
@@ -61,19 +61,22 @@ class AdminService:
         """Create a library or change its settings."""
         findings = Findings()
         components = self._engine.server_info(call.principal).components
-        embedder = next((f"{each.name}@{each.version}" for each in components if each.kind == "embedder"), "")
+        embedder = next(EmbedderName(each.name, each.version) for each in components if each.kind == "embedder")
         chunker = self._engine.settings.ingest.chunker
         config = decode_library_config(request.library, chunker, embedder, findings)
         findings.settle()
-        info = await self._pool.run(
-            lambda: self._engine.save_library(
-                request.library.library_id,
-                config,
-                call.principal,
-                validate_only=request.validate_only,
-                if_snapshot_id=request.if_snapshot_id,
+        try:
+            info = await self._pool.run(
+                lambda: self._engine.save_library(
+                    request.library.library_id,
+                    config,
+                    call.principal,
+                    validate_only=request.validate_only,
+                    if_snapshot_id=request.if_snapshot_id,
+                )
             )
-        )
+        except InvalidRequest as error:
+            raise InvalidRequest([as_in_the_library(each, request.library) for each in error.violations]) from None
         return admin_pb2.SaveLibraryResponse(library=encode_library(info))
 
     async def update_glossary(

@@ -1,52 +1,62 @@
-"""Settings of a library from the wire: its index, its tuning, and further ones under their own names."""
+"""Settings of a library from the wire: index, tuning, attributes, and further ones under their own names."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
-from groundwire.v1 import admin_pb2
+from groundwire.v1 import admin_pb2, narrative_pb2
 from groundwire_server.chunking import DEFAULT_CHUNK_CHARS, DEFAULT_OVERLAP_CHARS
-from groundwire_server.errors import ErrorReason, InvalidRequest
-from groundwire_server.library import LibraryConfig
+from groundwire_server.errors import ErrorReason, InvalidRequest, Violation
+from groundwire_server.evidence import AttributeType
+from groundwire_server.library import (
+    BUILT_IN_ATTRIBUTES,
+    MAX_DECLARED,
+    LibraryConfig,
+    fault_of_declared,
+)
 from groundwire_server.narrative import FUSIONS, check_tuning
 from groundwire_server.rpc.decode_narrative import decode_tuning
 from groundwire_server.rpc.findings import Findings
+from groundwire_server.rpc.named_settings import NAMED, default_text
 from groundwire_server.text import TOKENIZER_ID
 
-__all__ = ["decode_library_config"]
+__all__ = ["EmbedderName", "as_in_the_library", "decode_library_config"]
 
-_NUMBERS = {"k1": float, "b": float, "vector_depth": int}
-_TEXTS = ("ambiguous", "default_label")
 _OUTPUT_ONLY = ("snapshot_id", "documents", "active_chunks", "facts", "relations")
+_SET_WHERE_GIVEN = ("embedding_coverage", "fault")
 _OF_INDEX = ("chunker", "chunk_chars", "overlap_chars", "embedder")
 _OFF = ("", "none")
-# On unless a library says otherwise, and no library can yet: to be told to leave them out is a setting, too.
-_ALWAYS_ON = frozenset({"glossary_variants"})
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderName:
+    """The server's embedder, as libraries are shown with it. Empty version: it is not there."""
+
+    name: str = ""
+    version: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name}@{self.version}" if self.version else ""
 
 
 def decode_library_config(
-    message: admin_pb2.Library, default_chunker: str, embedder: str, findings: Findings
+    message: admin_pb2.Library, default_chunker: str, embedder: EmbedderName, findings: Findings
 ) -> LibraryConfig:
     """The settings that a library message holds; what it leaves out has the server's default.
 
     Args:
-        embedder: the one that is there, as NAME@VERSION; a version that is asked for must be its own.
+        embedder: the one that is there; a version that is asked for must be its own.
     """
     findings.required("library.library_id", message.library_id)
     for name in _OUTPUT_ONLY:
         if getattr(message, name):
             findings.add(f"library.{name}", ErrorReason.CONTRADICTION, "is for output only")
-    if message.HasField("embedding_coverage"):
-        findings.add("library.embedding_coverage", ErrorReason.CONTRADICTION, "is for output only")
-    if message.attributes:
-        findings.uses("library.attributes")
+    for name in _SET_WHERE_GIVEN:
+        if message.HasField(name):  # type: ignore[arg-type]
+            findings.add(f"library.{name}", ErrorReason.CONTRADICTION, "is for output only")
     index = message.index
     _check_index(index, embedder, findings)
-    tuning = decode_tuning(message.tuning, findings)
-    for fault in check_tuning(tuning):
-        findings.add(f"library.{fault.field}", fault.reason, fault.description)
-    if _stages_set(message) - {"fusion"}:
-        findings.uses("library.tuning")
     values: dict[str, object] = {
         "description": message.description,
         "chunker": index.chunker or default_chunker,
@@ -54,42 +64,39 @@ def decode_library_config(
         "overlap_chars": index.overlap_chars if index.HasField("overlap_chars") else DEFAULT_OVERLAP_CHARS,
         "embedder": _embedder(index.embedder, embedder),
     }
-    if tuning.fusion in FUSIONS:
-        values["fusion"] = tuning.fusion
-    values.update(_settings(message, findings))
+    values.update(_tuning(message.tuning, findings))
+    values.update(_settings(message.settings, values, findings))
+    attributes = _attributes(message.attributes, findings)
     try:
-        return LibraryConfig.from_mapping(values, "library.")
+        return replace(LibraryConfig.from_mapping(values, "library."), attributes=attributes)
     except InvalidRequest as error:
-        places = {f"library.{each.name}": f"library.settings[{n}].value" for n, each in enumerate(message.settings)}
-        places |= {f"library.{name}": f"library.index.{name}" for name in _OF_INDEX}
-        findings.extend(replace(each, field=places.get(each.field, each.field)) for each in error.violations)
+        findings.extend(as_in_the_library(each, message) for each in error.violations)
         return LibraryConfig()
 
 
-def _embedder(asked: str, there: str) -> str:
+def as_in_the_library(fault: Violation, message: admin_pb2.Library) -> Violation:
+    """A fault of a setting, with its path in the request."""
+    places = {
+        f"library.attributes.{each.name}": f"library.attributes[{n}]" for n, each in enumerate(message.attributes)
+    }
+    places |= {f"library.{name}": f"library.index.{name}" for name in _OF_INDEX}
+    places |= {f"library.{each.name}": f"library.settings[{n}].value" for n, each in enumerate(message.settings)}
+    return replace(fault, field=places.get(fault.field, fault.field))
+
+
+def _embedder(asked: str, there: EmbedderName) -> str:
     """The setting: the embedder that is there, by the name that a library is shown with, is what auto takes."""
     name = asked.partition("@")[0]
-    return "auto" if not name or name == there.partition("@")[0] else name
+    return "auto" if not name or name == there.name else name
 
 
-def _stages_set(message: admin_pb2.Library) -> set[str]:
-    """Stages that the tuning switches on."""
-    return {
-        field.name
-        for field, value in message.tuning.ListFields()
-        if (value is not False or field.name in _ALWAYS_ON)
-        and value not in _OFF
-        and list(value if field.is_repeated else [value]) != ["none"]
-    }
-
-
-def _check_index(index: admin_pb2.IndexSettings, embedder: str, findings: Findings) -> None:
+def _check_index(index: admin_pb2.IndexSettings, embedder: EmbedderName, findings: Findings) -> None:
     if index.tokenizer not in ("", TOKENIZER_ID):
         findings.add(
             "library.index.tokenizer", ErrorReason.UNKNOWN_NAME, f"{index.tokenizer[:80]!r} is not {TOKENIZER_ID}"
         )
-    if "@" in index.embedder and index.embedder != embedder:
-        why = f"{index.embedder[:160]!r} is not {embedder or 'there'}; without a version the name alone counts"
+    if "@" in index.embedder and index.embedder != str(embedder):
+        why = f"{index.embedder[:160]!r} is not {str(embedder) or 'there'}; without a version the name alone counts"
         findings.add("library.index.embedder", ErrorReason.UNKNOWN_NAME, why)
     if index.contextual_header:
         findings.uses("index.contextual_header")
@@ -101,25 +108,77 @@ def _check_index(index: admin_pb2.IndexSettings, embedder: str, findings: Findin
         findings.uses("index.relation_extractor")
 
 
-def _settings(message: admin_pb2.Library, findings: Findings) -> dict[str, object]:
-    """Further settings; each name once, numbers in their own type."""
+def _tuning(message: narrative_pb2.RetrievalTuning, findings: Findings) -> dict[str, object]:
+    """Stages that a library may set. A stage that is not built is refused by its name, unless it is off."""
+    tuning = decode_tuning(message, findings)
+    for fault in check_tuning(tuning):
+        findings.add(f"library.{fault.field}", fault.reason, fault.description)
+    if message.library_router:
+        why = "it picks among libraries, so that none of them can set it; a call may"
+        findings.add("library.tuning.library_router", ErrorReason.CONTRADICTION, why)
     values: dict[str, object] = {}
-    known = sorted((*_NUMBERS, *_TEXTS))
-    for place, setting in enumerate(message.settings):
-        path = f"library.settings[{place}]"
-        if setting.name not in known:
-            why = f"{setting.name[:80]!r} is no setting of a library; valid: {', '.join(known)}"
-            findings.add(f"{path}.name", ErrorReason.UNKNOWN_NAME, why)
-        elif setting.name in values:
-            findings.add(f"{path}.name", ErrorReason.CONTRADICTION, f"{setting.name} stands twice")
-        elif setting.origin not in ("", "library"):
-            findings.add(f"{path}.origin", ErrorReason.CONTRADICTION, "a setting of a library has the origin library")
-        elif setting.name in _TEXTS:
-            values[setting.name] = setting.value
+    if tuning.fusion in FUSIONS:
+        values["fusion"] = tuning.fusion
+    if tuning.glossary_variants is not None:
+        values["glossary_variants"] = tuning.glossary_variants
+    return values
+
+
+def _attributes(
+    messages: Iterable[admin_pb2.AttributeSpec], findings: Findings
+) -> tuple[tuple[str, AttributeType], ...]:
+    """Declared attributes by name. Built-in ones stand in every library that is read; they are passed over."""
+    declared: dict[str, AttributeType] = {}
+    for place, each in enumerate(messages):
+        path = f"library.attributes[{place}]"
+        enum = admin_pb2.AttributeType.DESCRIPTOR
+        if not findings.known(f"{path}.value_type", each.value_type, enum, required=True):
+            continue
+        kind = AttributeType(each.value_type)
+        if each.name in BUILT_IN_ATTRIBUTES and kind.family is BUILT_IN_ATTRIBUTES[each.name]:
+            continue
+        fault = fault_of_declared(each.name, kind)
+        if fault is not None:
+            findings.add(path, *fault)
+        elif each.name in declared:
+            findings.add(f"{path}.name", ErrorReason.CONTRADICTION, f"{each.name} stands twice")
         else:
+            declared[each.name] = kind
+    if len(declared) > MAX_DECLARED:
+        why = f"{len(declared)} attributes, at most {MAX_DECLARED}"
+        findings.add("library.attributes", ErrorReason.VALUE_OUT_OF_RANGE, why)
+    return tuple(sorted(declared.items()))
+
+
+def _settings(
+    messages: Iterable[admin_pb2.Setting], so_far: dict[str, object], findings: Findings
+) -> dict[str, object]:
+    """Further settings; each name once, in its own type. One that is shown as a default stays one."""
+    values: dict[str, object] = {}
+    seen: set[str] = set()
+    for place, setting in enumerate(messages):
+        path, name = f"library.settings[{place}]", setting.name
+        if name not in NAMED:
+            why = f"{name[:80]!r} is no setting of a library; valid: {', '.join(NAMED)}"
+            findings.add(f"{path}.name", ErrorReason.UNKNOWN_NAME, why)
+        elif name in seen:
+            findings.add(f"{path}.name", ErrorReason.CONTRADICTION, f"{name} stands twice")
+        elif setting.origin == "default":
+            if setting.value not in ("", default_text(name)):
+                why = f"{setting.value[:80]!r} is not the default, {default_text(name)}; leave the origin out to set it"
+                findings.add(f"{path}.origin", ErrorReason.CONTRADICTION, why)
+        elif setting.origin not in ("", "library"):
+            why = f"{setting.origin[:80]!r} is neither library nor default"
+            findings.add(f"{path}.origin", ErrorReason.CONTRADICTION, why)
+        else:
+            read, form = NAMED[name]
             try:
-                values[setting.name] = _NUMBERS[setting.name](setting.value)
-            except ValueError:
-                why = f"{setting.value[:80]!r} is no number"
+                values[name] = read(setting.value)
+            except (ValueError, KeyError):
+                why = f"{setting.value[:80]!r} is no {form}" if form != "true or false" else f"must be {form}"
                 findings.add(f"{path}.value", ErrorReason.VALUE_MALFORMED, why)
+            if name in so_far and name in values and values[name] != so_far[name]:
+                why = f"tuning.{name} says {str(so_far[name]).lower()}"
+                findings.add(f"{path}.value", ErrorReason.CONTRADICTION, why)
+        seen.add(name)
     return values

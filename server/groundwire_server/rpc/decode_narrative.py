@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from groundwire.v1 import narrative_pb2
 from groundwire_server.narrative import RetrievalMode, RetrievalTuning, RetrieveRequest
 from groundwire_server.rpc.findings import Findings
 
 __all__ = ["decode_mode", "decode_retrieve", "decode_tuning"]
 
+# Switches and names of stages that the contract knows and that are not built. A name that nobody knows is refused by
+# the narrative room, with those that are there.
 _NOT_HERE = ("corrective", "tree", "graph", "adaptive")
+_NAMES_NOT_HERE: dict[str, frozenset[str]] = {
+    "preset": frozenset({"economy", "balanced", "quality"}),
+    "reranker": frozenset({"auto", "ce", "colbert", "cross_encoder", "listwise", "maxsim", "splade"}),
+    "postprocessors": frozenset({"compress", "fold_duplicates", "lost_in_middle", "mmr"}),
+    "query_transform": frozenset({"hyde", "rag_fusion", "step_back"}),
+    "filter_extractor": frozenset({"glossary", "llm"}),
+    "decomposition": frozenset({"llm"}),
+}
 
 
 def decode_retrieve(
@@ -31,19 +43,36 @@ def decode_mode(number: int, findings: Findings, default: RetrievalMode) -> Retr
 
 
 def decode_tuning(message: narrative_pb2.RetrievalTuning, findings: Findings) -> RetrievalTuning:
-    """Stages by name. A switch of a stage that is not built is noted as such; an unset one stays None."""
+    """Stages by name. What asks for a stage that is not built is noted as such and left out; unset stays None."""
     for name in _NOT_HERE:
         if getattr(message, name):
             findings.uses(f"tuning.{name}")
     return RetrievalTuning(
-        preset=message.preset,
-        reranker=message.reranker,
-        rerank_depth=message.rerank_depth,
-        postprocessors=tuple(message.postprocessors),
-        query_transform=message.query_transform,
+        preset=_name(message, "preset", findings),
+        reranker=_name(message, "reranker", findings),
+        rerank_depth=message.rerank_depth if message.reranker not in _NAMES_NOT_HERE["reranker"] else 0,
+        postprocessors=_postprocessors(message.postprocessors, findings),
+        query_transform=_name(message, "query_transform", findings),
         glossary_variants=message.glossary_variants if message.HasField("glossary_variants") else None,
-        filter_extractor=message.filter_extractor,
+        filter_extractor=_name(message, "filter_extractor", findings),
         library_router=message.library_router,
         fusion=message.fusion,
-        decomposition=message.decomposition,
+        decomposition=_name(message, "decomposition", findings),
     )
+
+
+def _name(message: narrative_pb2.RetrievalTuning, field: str, findings: Findings) -> str:
+    name: str = getattr(message, field)
+    if name not in _NAMES_NOT_HERE[field]:
+        return name
+    findings.uses(f"tuning.{field}")
+    return ""
+
+
+def _postprocessors(names: Iterable[str], findings: Findings) -> tuple[str, ...]:
+    """The names that are not of the contract's, for the narrative room to judge."""
+    given = tuple(names)
+    if any(name in _NAMES_NOT_HERE["postprocessors"] for name in given):
+        findings.uses("tuning.postprocessors")
+        return ()
+    return given

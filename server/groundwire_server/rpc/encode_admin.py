@@ -5,29 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import timedelta
 
-from groundwire.v1 import admin_pb2, narrative_pb2
+from groundwire.v1 import admin_pb2
 from groundwire_server import __version__
 from groundwire_server.engine import RESUME_WINDOW, Component, GlossaryUpdate, LibraryInfo, ServerInfo
-from groundwire_server.evidence import MAX_FILTER_DEPTH, MAX_FILTER_NODES, MAX_FILTER_VALUES, Family
+from groundwire_server.evidence import MAX_FILTER_DEPTH, MAX_FILTER_NODES, MAX_FILTER_VALUES
 from groundwire_server.ingest import IngestLimits
 from groundwire_server.narrative import Unreachable
 from groundwire_server.rpc.capabilities import BUILT, NEEDS_EMBEDDER
 from groundwire_server.rpc.encode_glossary import encode_kind
+from groundwire_server.rpc.encode_library import encode_library
 from groundwire_server.rpc.encode_value import encode_cause, encode_duration, wire_text
 from groundwire_server.rpc.stream import MAX_BATCH_BYTES, MAX_FRAME_BYTES
 from groundwire_server.settings import LimitSettings, SettingValue
 
-__all__ = ["encode_glossary_update", "encode_library", "encode_listed_library", "encode_server_info"]
-
-_TYPES = {
-    Family.TEXT: admin_pb2.ATTRIBUTE_TYPE_STRING,
-    Family.NUMBER: admin_pb2.ATTRIBUTE_TYPE_DECIMAL,
-    Family.TRUTH: admin_pb2.ATTRIBUTE_TYPE_BOOL,
-    Family.DAY: admin_pb2.ATTRIBUTE_TYPE_DATE,
-    Family.INSTANT: admin_pb2.ATTRIBUTE_TYPE_TIME,
-    Family.PERIOD: admin_pb2.ATTRIBUTE_TYPE_PERIOD,
-    Family.TEXTS: admin_pb2.ATTRIBUTE_TYPE_STRING_LIST,
-}
+__all__ = ["encode_glossary_update", "encode_listed_library", "encode_server_info"]
 
 
 def encode_server_info(
@@ -87,44 +78,6 @@ def encode_listed_library(listed: LibraryInfo | Unreachable) -> admin_pb2.Librar
     if isinstance(listed, Unreachable):
         return admin_pb2.Library(library_id=listed.library_id, fault=encode_cause(listed.cause))
     return encode_library(listed)
-
-
-def encode_library(info: LibraryInfo) -> admin_pb2.Library:
-    """A library with its settings; counts are those of the caller."""
-    config = info.config
-    message = admin_pb2.Library(
-        library_id=info.library_id,
-        description=wire_text(config.description),
-        snapshot_id=info.snapshot_id,
-        documents=info.documents,
-        active_chunks=info.chunks,
-        facts=info.facts,
-        relations=info.relations,
-        attributes=[admin_pb2.AttributeSpec(name=name, value_type=_TYPES[family]) for name, family in info.attributes],
-        index=admin_pb2.IndexSettings(
-            tokenizer=info.tokenizer,
-            chunker=config.chunker,
-            chunk_chars=config.chunk_chars,
-            overlap_chars=config.overlap_chars,
-            embedder=info.embedder,
-            tree_builder="none",
-            relation_extractor="none",
-        ),
-        tuning=narrative_pb2.RetrievalTuning(fusion=config.fusion),
-        settings=[
-            admin_pb2.Setting(name=name, value=value, origin="library")
-            for name, value in (
-                ("ambiguous", config.ambiguous),
-                ("b", str(config.b)),
-                ("default_label", config.default_label.name),
-                ("k1", str(config.k1)),
-                ("vector_depth", str(config.vector_depth)),
-            )
-        ],
-    )
-    if info.embedding_coverage is not None:
-        message.embedding_coverage = info.embedding_coverage
-    return message
 
 
 def encode_glossary_update(update: GlossaryUpdate) -> admin_pb2.UpdateGlossaryResponse:
