@@ -30,8 +30,10 @@ def _every_command(group: click.Group, words: tuple[str, ...] = ()) -> list[tupl
 def test_the_help_names_every_command_and_every_exit_code() -> None:
     ran = run("--help")
     assert ran.code == 0
-    names = {line.split()[0] for line in ran.out.partition("Commands:")[2].splitlines() if line.startswith("  ")}
-    assert {words[0] for words in _every_command(app)} <= names
+    sections = ran.out.partition("Put something in:")[2].partition("Everyday tasks:")[0]
+    names = [line.split()[0] for line in sections.splitlines() if line.startswith("  ")]
+    assert names == list(dict.fromkeys(words[0] for words in _every_command(app)))
+    assert names[:2] == ["models", "ingest"]
     codes = re.findall(r"^ +(\d+)  \w", ran.out.partition("Exit codes:")[2], re.MULTILINE)
     assert [int(code) for code in codes] == [DONE, FAILED, USAGE, SOME_REFUSED, INTERRUPTED, BROKEN_PIPE]
 
@@ -42,6 +44,22 @@ def test_every_command_explains_itself(words: tuple[str, ...]) -> None:
     assert ran.code == 0
     assert ran.out.startswith(f"Usage: groundwire {' '.join(words)}")
     assert ran.err == ""
+    examples = [line for line in ran.out.splitlines() if line.strip().startswith(("groundwire ", 'eval "$(groundwire'))]
+    assert any(f"groundwire {' '.join(words)}" in line for line in examples), "its help shows no example of it"
+
+
+@pytest.mark.parametrize("words", _every_command(app), ids=" ".join)
+def test_every_command_prints_json(words: tuple[str, ...]) -> None:
+    command: click.Command = app
+    for word in words:
+        assert isinstance(command, click.Group)
+        found = command.get_command(click.Context(command), word)
+        assert found is not None
+        command = found
+    named = {option for parameter in command.params for option in parameter.opts}
+    # A group has none of its own; serve and completion print what is no list; prepare shows steps.
+    if not isinstance(command, click.Group) and words not in {("serve",), ("completion",), ("models", "prepare")}:
+        assert "--json" in named
 
 
 def test_the_help_of_serve_lists_every_setting() -> None:
@@ -56,15 +74,34 @@ def test_the_version() -> None:
 def test_an_unknown_command_is_answered_with_those_there_are() -> None:
     ran = run("frobnicate")
     assert ran.code == USAGE
-    assert "retrieve, serve" in ran.complaint
+    assert "ask, retrieve, metric" in ran.complaint
     assert "Did you mean retrieve?" in run("retreive", "x").complaint
 
 
-@pytest.mark.parametrize("kind", ["routes", "graph"])
-def test_an_evaluation_that_is_not_built_is_no_command(kind: str) -> None:
-    ran = run("eval", kind, ".")
-    assert ran.code == USAGE
-    assert "There are: metric, retrieval." in ran.complaint
+def taught(text: str) -> str:
+    """The parts of a help text in which examples stand."""
+    return text.partition("Options:")[0] + text.partition("Everyday")[2]
+
+
+def test_the_examples_of_the_help_are_commands_that_there_are() -> None:
+    known = {" ".join(words) for words in _every_command(app)}
+    groups = {words.rpartition(" ")[0] for words in known}
+    texts = [run("--help").out, *(run(*words, "--help").out for words in _every_command(app))]
+    for text in texts:
+        for named in re.findall(
+            r"groundwire((?: [a-z]+)+)", text.partition("Options:")[0] + text.partition("Everyday")[2]
+        ):
+            words = named.split()
+            found = max((size for size in (1, 2) if " ".join(words[:size]) in known), default=0)
+            assert found, f"groundwire{named} is no command"
+            assert " ".join(words[:found]) not in groups or found == 2 or len(words) == 1, f"groundwire{named}"
+
+
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_help_fits_the_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    for words in _every_command(app):
+        assert run(*words, "--help").code == 0
 
 
 @pytest.mark.parametrize(
@@ -84,6 +121,15 @@ def test_an_evaluation_that_is_not_built_is_no_command(kind: str) -> None:
         (("retrieve", "x", "--nonsense"), "No such option"),
         (("eval", "metric", "."), "Missing option '--by'"),
         (("retrieve", "\udcff\udcfe"), "is no UTF-8"),
+        (("documents", "show"), "Missing argument 'DOCUMENT'"),
+        (("documents", "show", "a", "--revision", "0"), "0 is not in the range"),
+        (("documents", "remove", "a"), "There are: list, show, history, diff, withdraw."),
+        (("trace", "closure", "Acme"), "Missing option '--relation'"),
+        (("trace", "around", "Acme", "--direction", "up"), "'up' is not one of 'out', 'in', 'both'"),
+        (("jobs", "list", "--state", "sleeping"), "'sleeping' is not one of"),
+        (("completion", "csh"), "'csh' is not one of 'bash', 'zsh', 'fish'"),
+        (("why", "words"), "Missing argument 'DOCUMENT'"),
+        (("tools", "--form", "yaml"), "'yaml' is not one of"),
     ],
 )
 def test_a_command_that_is_not_written_like_that(words: tuple[str, ...], why: str) -> None:

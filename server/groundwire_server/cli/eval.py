@@ -34,6 +34,11 @@ _limit = click.option("--limit", type=COUNT, help="Only the first questions; the
 def command() -> None:
     """Measure quality on a folder of questions with known answers, through a real server.
 
+    \b
+    groundwire eval retrieval ./scifact --mode hybrid
+    groundwire eval metric ./sec_facts --by params
+    groundwire eval routes ./routes_multi/routes.jsonl
+
     The folder is loaded into a fresh library of a server of its own, and both are gone afterwards.
     """
 
@@ -120,8 +125,10 @@ def metric(
 @click.option(
     "--load",
     metavar="FOLDER",
+    multiple=True,
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder with the glossary and facts that the router may know. [none: by the words alone]",
+    help="Folder with the glossary and facts that the router may know; may be repeated. [that of FILE and of its "
+    "origins]",
 )
 @_limit
 @_run_file
@@ -129,7 +136,12 @@ def metric(
 @config_option
 @click.pass_obj
 def routes(
-    session: Session, file: Path, load: Path | None, limit: int | None, run_file: Path | None, json_file: Path | None
+    session: Session,
+    file: Path,
+    load: tuple[Path, ...],
+    limit: int | None,
+    run_file: Path | None,
+    json_file: Path | None,
 ) -> None:
     """Right routes on FILE (routes.jsonl): three-way, two-way (figures or not), and evidence covered.
 
@@ -137,8 +149,9 @@ def routes(
     groundwire eval routes routes.jsonl --run run.jsonl --json totals.json
     groundwire eval routes routes.jsonl --load ../sec_facts
 
-    Evidence is covered when the route brings all that the question needs; composite brings everything, and its share
-    is told beside. A question that is refused counts as wrong.
+    The router reads the names of a glossary and of facts: those of FILE's own folder, and of the folders beside it that
+    the questions name as `origin`. Evidence is covered when the route brings all that the question needs; composite
+    brings everything, and its share is told beside. A question that is refused counts as wrong.
     """
     from groundwire_server.cli.evaluate.routes import evaluate_routes
 

@@ -62,6 +62,10 @@ def command(
 ) -> int | None:
     """Store the documents of PATHS, files or folders, under their paths relative to what was given.
 
+    \b
+    groundwire ingest ./reports --include '*.md'
+    groundwire ingest ./minutes --library minutes --dry-run
+
     A document that is there already with the same content stays as it is; a file that cannot be read is named and the
     others go on. Exit code 3 when some were refused.
     """

@@ -58,10 +58,10 @@ def changed_library(library: Library, said: dict[str, Any]) -> Library:
         if kind.lower() not in _TYPES:
             raise click.UsageError(f"--attribute {name}={kind}: {kind!r} is none of {', '.join(_TYPES)}.")
         declared[name] = AttributeSpec(name, AttributeType.read(kind.upper()))
-    description = library.description if said["description"] is None else said["description"]
-    return replace(
-        library,
-        description=description,
+    # What is for output only is left out; so is tuning, whose settings stand among the others.
+    return Library(
+        library.library_id,
+        library.description if said["description"] is None else said["description"],
         index=index,
         settings=tuple(settings.values()),
         attributes=tuple(declared[name] for name in sorted(declared)),

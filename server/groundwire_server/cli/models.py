@@ -18,7 +18,12 @@ __all__ = ["StepLines", "command"]
 
 @click.group(name="models", short_help="Fetch and check the embedding model", cls=CommandGroup)
 def command() -> None:
-    """Embedding models on this machine. Nothing is downloaded without being asked."""
+    """Embedding models on this machine. Nothing is downloaded without being asked.
+
+    \b
+    groundwire models list
+    groundwire models prepare
+    """
 
 
 @command.command(name="list")
@@ -26,7 +31,11 @@ def command() -> None:
 @server_options
 @click.pass_obj
 def list_(session: Session, as_json: bool) -> None:
-    """Show every known model, whether it is prepared, and where."""
+    """Show every known model, whether it is prepared, and where.
+
+    \b
+    groundwire models list
+    """
     for entry in list_models(session.settings().models):
         ready = entry.prepared
         if as_json:
@@ -56,7 +65,12 @@ def list_(session: Session, as_json: bool) -> None:
 @server_options
 @click.pass_obj
 def prepare_(session: Session, name: str, variant: str | None, source: str) -> None:
-    """Make model NAME ready: fetch, check its sha256, convert. A second run only checks."""
+    """Make model NAME ready: fetch, check its sha256, convert. A second run only checks.
+
+    \b
+    groundwire models prepare
+    groundwire models prepare multilingual-e5-small --variant q4
+    """
     prepared = prepare(name, StepLines(), source=source, variant=variant, folder=session.settings().models)
     say(f"{name} is ready: {prepared.folder} sha256 {prepared.version}")
 

@@ -57,6 +57,10 @@ def command(
 ) -> int | None:
     """Answer agents until SIGTERM or Ctrl-C.
 
+    \b
+    groundwire serve
+    groundwire serve --data /srv/groundwire --port 50051
+
     Every other setting comes from the settings file or from GROUNDWIRE_* in the environment.
     """
     from groundwire_server.dense import DEFAULT_MODEL, find_model

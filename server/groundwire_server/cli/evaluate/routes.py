@@ -22,6 +22,8 @@ from groundwire_server.cli.terms import read_terms
 
 __all__ = ["evaluate_routes"]
 
+_GLOSSARIES = ("glossary.jsonl", "glossary.toml")
+_FACTS = "facts.jsonl"
 _ROUTES = ("structured", "narrative", "composite")
 
 
@@ -51,25 +53,38 @@ class _Routed:
 
 
 def evaluate_routes(
-    session: Session, file: Path, load: Path | None, limit: int | None, run_file: Path | None, json_file: Path | None
+    session: Session,
+    file: Path,
+    load: Sequence[Path],
+    limit: int | None,
+    run_file: Path | None,
+    json_file: Path | None,
 ) -> None:
     """Measure, print, and write the run and the totals where asked.
+
+    Args:
+        load: folders with the glossary and the facts that the router may know; none: that of the file, and those
+            beside it that its questions name as their origin.
 
     Raises:
         click.ClickException: a file is wrong.
         GroundwireError: of client or server.
     """
     questions = _read_questions(file)[:limit]
+    folders = list(load) or _folders_of(file, questions)
+    for folder in folders:
+        if not any((folder / name).exists() for name in (*_GLOSSARIES, _FACTS)):
+            raise click.ClickException(f"{folder} has neither a glossary nor {_FACTS}")
     check_results(run_file, json_file)
     with fresh_server(session, embedder="none") as client:
         client.save_library(Library(LIBRARY, settings=(Setting("ambiguous", "report"),)))
-        if load is not None:
-            _load(client, load)
+        for folder in folders:
+            _load(client, folder)
         routed = list(_route_all(client, questions))
     write_results(run_file, "".join(map(_run_line, routed)))
     totals = {
         "set": file.resolve().parent.name,
-        "loaded": load.resolve().name if load else "",
+        "loaded": [folder.resolve().name for folder in folders],
         **_totals(routed),
         "by_language": {
             language: _totals([each for each in routed if each.language == language])
@@ -91,19 +106,25 @@ def _read_questions(file: Path) -> list[dict[str, Any]]:
     return questions
 
 
+def _folders_of(file: Path, questions: Sequence[dict[str, Any]]) -> list[Path]:
+    """The folder of the file and those of the origins, as far as they have names or figures."""
+    here = file.resolve().parent
+    origins = sorted({str(row["origin"]) for row in questions if row.get("origin")})
+    folders = [here, *(here.parent / origin for origin in origins if Path(origin).name == origin)]
+    return [each for each in folders if any((each / name).exists() for name in (*_GLOSSARIES, _FACTS))]
+
+
 def _load(client: Client, folder: Path) -> None:
     """Names and figures that the router may know: glossary and facts of a folder, whichever it has."""
-    glossary = next((path for path in (folder / "glossary.jsonl", folder / "glossary.toml") if path.exists()), None)
-    facts = folder / "facts.jsonl"
-    if glossary is None and not facts.exists():
-        raise click.ClickException(f"{folder} has neither a glossary nor facts.jsonl")
+    glossary = next((folder / name for name in _GLOSSARIES if (folder / name).exists()), None)
     if glossary is not None:
-        client.update_glossary(read_terms(glossary), library=LIBRARY, replace_all=True)
-    if facts.exists():
-        with client.ingest_facts([FactFile.from_file(facts)], library=LIBRARY) as events:
-            refused = events.collect().summary.failed
-        if refused:
-            note(f"{refused} rows of {facts} were refused")
+        client.update_glossary(read_terms(glossary), library=LIBRARY)
+    if not (folder / _FACTS).exists():
+        return
+    with client.ingest_facts([FactFile.from_file(folder / _FACTS)], library=LIBRARY) as events:
+        refused = events.collect().summary.failed
+    if refused:
+        note(f"{refused} rows of {folder / _FACTS} were refused")
 
 
 def _route_all(client: Client, questions: Sequence[dict[str, Any]]) -> Iterator[_Routed]:
@@ -135,6 +156,7 @@ def _totals(routed: Sequence[_Routed]) -> dict[str, Any]:
 
 
 def _print(totals: dict[str, Any]) -> None:
+    say(f"names and figures of: {', '.join(totals['loaded']) or 'nothing, by the words alone'}")
     parts = {f"{totals['set']}": totals, **{f"  {name or '?'}": part for name, part in totals["by_language"].items()}}
     for name, part in parts.items():
         say(
