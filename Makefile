@@ -2,7 +2,7 @@
 # .venv, locked by hash. All paths are relative, so the folder may have any name.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup venv demo serve test test-slow check format proto proto-image lock bench clean
+.PHONY: help setup venv demo serve test test-slow check format proto client proto-image lock bench clean
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || command -v python3)
 RUN := .venv/bin/python -m
@@ -39,6 +39,7 @@ check: setup ## lint, types, contract, generated code, import rules
 	cd proto && ../.venv/bin/buf lint && ../.venv/bin/buf format --diff --exit-code
 	cd proto && ../.venv/bin/buf breaking --against image.binpb
 	.venv-proto/bin/python scripts/stubs.py check
+	.venv/bin/python scripts/async_client.py check
 	$(RUN) pytest -q -p no:randomly tests/test_import_rules.py tests/test_exports.py
 
 format: setup ## format the code and mend what the linter can mend
@@ -49,6 +50,9 @@ format: setup ## format the code and mend what the linter can mend
 proto: ## make the Python stubs of the contract anew
 	@"$(PYTHON)" scripts/make_venv.py proto
 	.venv-proto/bin/python scripts/stubs.py write
+
+client: setup ## make the methods of the async client anew from those of the sync one
+	.venv/bin/python scripts/async_client.py write
 
 proto-image: setup ## remember the contract as released (RELEASE=x.y.z, on a release and at no other time)
 	@test -n "$(RELEASE)" || { echo "make proto-image RELEASE=x.y.z: only on a release; until then breaking changes show"; exit 1; }

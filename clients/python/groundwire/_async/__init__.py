@@ -1,0 +1,1 @@
+"""The client for asyncio: tasks, and the channel of grpc.aio."""
