@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import pty
+import struct
 import subprocess
 import sys
+import termios
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -145,3 +149,27 @@ def furnish(data: Path | str = "groundwire-data") -> None:
     assert run("--data", data, "ingest", folder).code == 0
     assert run("--data", data, "glossary", "load", "glossary.toml").code == 0
     assert run("--data", data, "facts", "load", "figures.csv").code == 0
+
+
+def run_on_terminal(*words: str | Path, columns: int = 100, keys: str = "", **environment: str) -> Ran:
+    """Run a command as a process of its own on a terminal, and type some keys; `out` has all that it showed."""
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    process = subprocess.Popen(
+        [*COMMAND, *(str(word) for word in words)],
+        env={"TERM": "xterm", **{name: value for name, value in os.environ.items() if name != "TERM"}} | environment,
+        stdin=its,
+        stdout=its,
+        stderr=its,
+        start_new_session=True,
+    )
+    os.close(its)
+    os.write(ours, keys.encode())
+    shown = b""
+    with suppress(OSError):  # EIO: the last of those who had the terminal is gone
+        while some := os.read(ours, 65536):
+            shown += some
+    os.close(ours)
+    text = shown.decode("utf-8").replace("\r\n", "\n")
+    assert "Traceback" not in text, text
+    return Ran(process.wait(timeout=60), text, "")
