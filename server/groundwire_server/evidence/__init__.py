@@ -29,6 +29,7 @@ from groundwire_server.evidence.filter import (
     check_filter,
     matches,
 )
+from groundwire_server.evidence.filter_check import check_filter_in_each
 from groundwire_server.evidence.frame import (
     Header,
     Outcomes,
@@ -170,6 +171,7 @@ __all__ = [
     "UnrecognizedParam",
     "Value",
     "check_filter",
+    "check_filter_in_each",
     "decode_id",
     "encode_id",
     "family_of",

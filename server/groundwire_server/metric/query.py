@@ -21,7 +21,6 @@ from groundwire_server.evidence import (
     DegradationKind,
     EmptyFilterPolicy,
     EndReason,
-    Family,
     Header,
     LibrarySnapshot,
     MetricFound,
@@ -36,7 +35,7 @@ from groundwire_server.evidence import (
     StageTiming,
     Summary,
     UnrecognizedParam,
-    check_filter,
+    check_filter_in_each,
 )
 from groundwire_server.metric.calculation import Operand, calculate
 from groundwire_server.metric.conflict import conflicting_figures
@@ -272,12 +271,10 @@ def _filter_faults(call: Call, snapshots: Sequence[Snapshot]) -> list[Violation]
     options = call.options
     if options.filter is None and options.hint is None:
         return []
-    schema: dict[str, Family] = {}
-    for snapshot in snapshots:
-        schema |= snapshot.attribute_schema(call.principal)
-    schema |= FACT_ATTRIBUTES
-    faults = check_filter(options.filter, schema) if options.filter is not None else []
-    return faults + (check_filter(options.hint, schema, "options.hint") if options.hint is not None else [])
+    schemas = [{**snapshot.attribute_schema(call.principal), **FACT_ATTRIBUTES} for snapshot in snapshots]
+    trees = (("options.filter", options.filter), ("options.hint", options.hint))
+    checked = schemas or [dict(FACT_ATTRIBUTES)]
+    return [fault for path, tree in trees if tree is not None for fault in check_filter_in_each(tree, checked, path)]
 
 
 def _plan(request: MetricRequest, snapshots: Sequence[Snapshot], gate: SecurityGate) -> tuple[PlanStep, ...]:

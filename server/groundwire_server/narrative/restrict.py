@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_server.errors import ErrorReason, Violation
+from groundwire_server.errors import Violation
 from groundwire_server.evidence import (
     Call,
     CallOptions,
@@ -22,7 +22,7 @@ from groundwire_server.evidence import (
     EmptyFilterPolicy,
     Family,
     Filter,
-    check_filter,
+    check_filter_in_each,
 )
 from groundwire_server.narrative.reach import Reach
 
@@ -82,35 +82,6 @@ def readable_count(snapshot: Snapshot, call: Call) -> int:
 
 
 def check_filters(call: Call, schemas: Sequence[dict[str, Family]]) -> list[Violation]:
-    """Every fault of filter and hint, against the attributes of the libraries that are read.
-
-    With several libraries a predicate is at fault when none of them can test it: it keeps nothing of a library that
-    does not have its attribute.
-    """
+    """Every fault of filter and hint, against the attributes of the libraries that are read."""
     trees = (("options.filter", call.options.filter), ("options.hint", call.options.hint))
-    return [fault for path, tree in trees if tree is not None for fault in _shared_faults(tree, schemas, path)]
-
-
-def _shared_faults(tree: Filter, schemas: Sequence[dict[str, Family]], path: str) -> list[Violation]:
-    if not schemas:
-        return check_filter(tree, {}, path)
-    per_library = [{_node(fault): fault for fault in check_filter(tree, schema, path)} for schema in schemas]
-    shared = [node for node in per_library[0] if all(node in faults for faults in per_library)]
-    everything = {name: family for schema in schemas for name, family in schema.items()}
-    return [_tell(node, per_library, tree, everything, path) for node in shared]
-
-
-def _node(fault: Violation) -> str:
-    """Path of the node of the tree that is at fault: that of a predicate, without its field or operator."""
-    head, predicate, _ = fault.field.rpartition(".predicate")
-    return head + predicate if predicate else fault.field
-
-
-def _tell(
-    node: str, per_library: list[dict[str, Violation]], tree: Filter, everything: dict[str, Family], path: str
-) -> Violation:
-    """The fault as a library that has the attribute sees it; else with the attributes of all of them."""
-    for faults in per_library:
-        if faults[node].reason is not ErrorReason.FILTER_UNKNOWN_FIELD:
-            return faults[node]
-    return next(fault for fault in check_filter(tree, everything, path) if _node(fault) == node)
+    return [fault for path, tree in trees if tree is not None for fault in check_filter_in_each(tree, schemas, path)]

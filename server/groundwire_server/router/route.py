@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
 from groundwire_server.errors import ErrorReason, InvalidRequest, Violation
-from groundwire_server.evidence import Call, Family, MetricQuery, RefusalReason, check_filter, make_refusal
+from groundwire_server.evidence import Call, Family, MetricQuery, RefusalReason, check_filter_in_each, make_refusal
 from groundwire_server.metric import FACT_ATTRIBUTES
 from groundwire_server.narrative import RetrievalLimits, check_question, refuse_outside_names
 from groundwire_server.router.clarify import clarify, clarify_everything
@@ -130,11 +130,10 @@ def decide_route(
 
 def _filter_faults(call: Call, snapshots: Sequence[Snapshot]) -> list[Violation]:
     """What is wrong with the call's filters for passages and figures alike, whichever of them a branch will ask for."""
-    schema: dict[str, Family] = dict(FACT_ATTRIBUTES)
-    for snapshot in snapshots:
-        schema |= snapshot.attribute_schema(call.principal)
+    schemas: list[Mapping[str, Family]] = [FACT_ATTRIBUTES]
+    schemas += [snapshot.attribute_schema(call.principal) for snapshot in snapshots]
     trees = (("options.filter", call.options.filter), ("options.hint", call.options.hint))
-    return [fault for path, tree in trees if tree is not None for fault in check_filter(tree, schema, path)]
+    return [fault for path, tree in trees if tree is not None for fault in check_filter_in_each(tree, schemas, path)]
 
 
 def _refused(language: str) -> Routed:

@@ -87,7 +87,7 @@ def as_in_the_library(fault: Violation, message: admin_pb2.Library) -> Violation
 def _embedder(asked: str, there: EmbedderName) -> str:
     """The setting: the embedder that is there, by the name that a library is shown with, is what auto takes."""
     name = asked.partition("@")[0]
-    return "auto" if not name or name == there.name else name
+    return "auto" if not name or name == there.name != "none" else name
 
 
 def _check_index(index: admin_pb2.IndexSettings, embedder: EmbedderName, findings: Findings) -> None:
