@@ -1,5 +1,6 @@
 """Where the parts are put together. No wire in here."""
 
+from groundwire_server.engine.deletion import LibraryDeletion
 from groundwire_server.engine.engine import Engine
 from groundwire_server.engine.glossaries import GlossaryChange, TermName
 from groundwire_server.engine.info import (
@@ -10,8 +11,10 @@ from groundwire_server.engine.info import (
     LibraryPage,
     ServerInfo,
 )
+from groundwire_server.engine.jobs import Jobs
 from groundwire_server.engine.libraries import RESUME_WINDOW
 from groundwire_server.engine.terms import TermDescription, TermPlace, TermWish, place_of
+from groundwire_server.engine.tool_names import ToolNames
 
 __all__ = [
     "RESUME_WINDOW",
@@ -20,6 +23,8 @@ __all__ = [
     "GlossaryChange",
     "GlossaryFinding",
     "GlossaryUpdate",
+    "Jobs",
+    "LibraryDeletion",
     "LibraryInfo",
     "LibraryPage",
     "ServerInfo",
@@ -27,5 +32,6 @@ __all__ = [
     "TermName",
     "TermPlace",
     "TermWish",
+    "ToolNames",
     "place_of",
 ]

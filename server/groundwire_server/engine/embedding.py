@@ -31,13 +31,17 @@ class ServerEmbedder:
     Args:
         settings: `embedding.backend`, `retrieval.mode` and `models` are read.
         ready: called once in that thread with the embedder, to give it to the libraries.
+        absent: called once when there is none, and none on its way.
 
     Raises:
         FailedPrecondition: NO_MODEL, the settings insist on the model and it is not prepared.
     """
 
-    def __init__(self, settings: Settings, ready: Callable[[Embedder], None]) -> None:
+    def __init__(
+        self, settings: Settings, ready: Callable[[Embedder], None], absent: Callable[[NoEmbedder], None]
+    ) -> None:
         self._ready = ready
+        self._absent = absent
         self._backend = settings.embedding.backend
         self._folder = settings.models
         self._embedder: Embedder | None = None
@@ -45,6 +49,8 @@ class ServerEmbedder:
         self._thread = threading.Thread(target=self._load, name="groundwire-embedder", daemon=True)
         if self._absence is _LOADING:
             self._thread.start()
+        else:
+            absent(self._absence)
 
     @property
     def embedder(self) -> Embedder | None:
@@ -97,6 +103,11 @@ class ServerEmbedder:
         return NoEmbedder(message=f"The model {DEFAULT_MODEL} is not prepared.", hint=_PREPARE)
 
     def _load(self) -> None:
+        self._try_to_load()
+        if self._embedder is None:
+            self._absent(self._absence)
+
+    def _try_to_load(self) -> None:
         try:
             embedder = make_embedder(self._backend, folder=self._folder)
             if embedder is None:  # its files went away since they were seen

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 
 from groundwire_server.citation import CitationCheck, VerifyRequest, verify_citation
 from groundwire_server.engine.components import list_components
+from groundwire_server.engine.deletion import LibraryDeletion, check_confirmation, make_confirmation
 from groundwire_server.engine.describe import describe_library, describe_new_library
 from groundwire_server.engine.embedding import ServerEmbedder
 from groundwire_server.engine.glossaries import GlossaryChange, changed_glossary, glossary_findings
 from groundwire_server.engine.info import GlossaryUpdate, LibraryInfo, LibraryPage, ServerInfo
+from groundwire_server.engine.jobs import Jobs, may_write
 from groundwire_server.engine.libraries import Libraries
 from groundwire_server.engine.library_settings import check_unchanged, settled_config
 from groundwire_server.engine.reading import chosen_libraries, refuse_unreachable
+from groundwire_server.engine.reindex import Reindexing
 from groundwire_server.engine.terms import TermDescription, TermPlace, TermWish, describe_terms
+from groundwire_server.engine.tool_names import ToolNames, tool_names
 from groundwire_server.errors import ErrorReason, NotImplementedHere, NotPermitted, UnknownResource
 from groundwire_server.evidence import Call, Header, Outcomes, Principal, Snippets, Summary
 from groundwire_server.glossary import Glossary
@@ -28,6 +33,7 @@ from groundwire_server.ingest import (
     IngestLimits,
     IngestOpening,
 )
+from groundwire_server.jobs import audience_of
 from groundwire_server.library import Library, LibraryConfig, Snapshot, check_library_id
 from groundwire_server.metric import MetricRequest, query_metric
 from groundwire_server.narrative import (
@@ -54,6 +60,7 @@ class Engine:
         local_principal: the caller that exists without credentials.
         default_mode: legs to search where a call does not say.
         limits, router_limits: bounds of a retrieval and of a question.
+        jobs: the work behind the calls.
         page_key: key of the tokens of lists; it stays with the data folder.
 
     Raises:
@@ -73,7 +80,7 @@ class Engine:
         self.page_key = self._libraries.folder.secret
         self._creating = threading.Lock()  # of two who make one library the second changes it
         try:
-            self._embedder = ServerEmbedder(settings, self._libraries.use_embedder)
+            self._embedder = ServerEmbedder(settings, self._libraries.use_embedder, self._libraries.go_without)
         except BaseException:
             self._libraries.close()
             raise
@@ -82,6 +89,8 @@ class Engine:
         # Opening catches up indexes and embeds what a crash left without vectors; nobody has to wait for it.
         self._opener = threading.Thread(target=self._libraries.snapshots, name="groundwire-open", daemon=True)
         self._opener.start()
+        self.jobs = Jobs(self._libraries, Reindexing(self._libraries, self._embedder))
+        self.jobs.start()
 
     def announce(self, address: str) -> None:
         """Say where this server answers; a second one that wants the folder is told."""
@@ -93,6 +102,7 @@ class Engine:
 
     def close(self) -> None:
         """Stop the background work and let go of the data folder."""
+        self.jobs.close()
         self._opener.join()
         self._embedder.wait()
         self._libraries.close()
@@ -167,6 +177,14 @@ class Engine:
         refuse_unreachable(request.lineage.library_id, unreachable)
         return verify_citation(request, principal, snapshots)
 
+    def tool_names(self, call: Call) -> ToolNames:
+        """Names of the libraries that the call names, else of all, for a model to choose from.
+
+        Raises:
+            UnknownResource: the call names a library that is not there.
+        """
+        return tool_names(chosen_libraries(call, *self._libraries.snapshots()).snapshots, call.principal)
+
     # ---- writes
 
     def open_documents(self, library_id: str, opening: IngestOpening, principal: Principal) -> DocumentIngest:
@@ -181,9 +199,13 @@ class Engine:
         self._libraries.forget_old_ingests(library)
         return self._desk.open_facts(library, opening, FactIngestRules.of(library.snapshot()))
 
-    def wake_embedding(self, library_id: str) -> str:
-        """Have what is new embedded. Returns the id of the job, "" where the library has no embedder."""
-        return self._libraries.wake_embedding(library_id)
+    def wake_embedding(self, library_id: str) -> None:
+        """Have what is new embedded, where the library has an embedder. Never waits."""
+        self._libraries.wake_embedding(library_id)
+
+    def embedding_job(self, library_id: str, principal: Principal, since: datetime) -> str:
+        """Id of the job that embeds what the caller may read, or has done so since a moment; "": nothing to embed."""
+        return self._libraries.embedding_job(library_id, audience_of(principal), since)
 
     def snapshot_id(self, library_id: str, principal: Principal) -> str:
         """Id of the newest state of a library, as the caller sees it."""
@@ -233,7 +255,7 @@ class Engine:
             GlossaryConflict: shared names that the new settings do not report.
             NotImplementedHere: another chunker for a library that has chunks: they are not cut anew yet.
         """
-        self._may_write(principal, "SaveLibrary", library_id)
+        may_write(principal, "SaveLibrary", library_id)
         check_library_id(library_id, "library.library_id")
         config.check("library.")
         folder = self._libraries.folder
@@ -257,6 +279,38 @@ class Engine:
         if before.config.embedder != after.embedder:
             self._libraries.refresh(library)
         return self._describe(library.snapshot(), principal)
+
+    def delete_library(
+        self, library_id: str, confirmation: str, principal: Principal, *, validate_only: bool
+    ) -> LibraryDeletion:
+        """Take a library away from everybody, and have its space freed; with `validate_only` give the confirmation.
+
+        Raises:
+            NotPermitted: the caller may not administer.
+            UnknownResource: UNKNOWN_LIBRARY.
+            InvalidRequest: VALUE_REQUIRED, there is no confirmation.
+            Aborted: CONFLICTING_CHANGE, the confirmation is not of this state, or not of this caller.
+        """
+        if not principal.may_administer:
+            raise NotPermitted(
+                ErrorReason.NOT_PERMITTED,
+                "DeleteLibrary needs the right to administer.",
+                details={"method": "DeleteLibrary", "library_id": library_id},
+            )
+        folder = self._libraries.folder
+        with self._creating:
+            if library_id not in folder.list():
+                self._libraries.for_reading(library_id)  # raises: there is none
+            snapshots, unreachable = self._libraries.snapshots([library_id])
+            state = snapshots[0].content_id(principal) if snapshots else ""
+            made_at = folder.server_file.created_at(library_id)
+            expected = make_confirmation(folder.secret, principal, library_id, made_at, state)
+            shown = self._describe(snapshots[0], principal) if snapshots else unreachable[0]
+            if confirmation or not validate_only:
+                check_confirmation(confirmation, expected, library_id)
+            if validate_only:
+                return LibraryDeletion(shown, confirmation=expected)
+            return LibraryDeletion(shown, job=self.jobs.free(library_id, principal))
 
     def update_glossary(
         self,
@@ -308,16 +362,8 @@ class Engine:
         embedder = self._embedder
         return describe_library(snapshot, principal, embedder.name, embedder_loading=embedder.loading, config=config)
 
-    def _may_write(self, principal: Principal, method: str, library_id: str) -> None:
-        if not principal.may_write:
-            raise NotPermitted(
-                ErrorReason.NOT_PERMITTED,
-                f"{method} needs the right to write.",
-                details={"method": method, "library_id": library_id},
-            )
-
     def _to_write(self, library_id: str, principal: Principal, method: str, *, make: bool = True) -> Library:
-        self._may_write(principal, method, library_id)
+        may_write(principal, method, library_id)
         return self._libraries.for_writing(library_id) if make else self._libraries.for_reading(library_id)
 
 

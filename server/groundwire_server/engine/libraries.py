@@ -9,9 +9,11 @@ from datetime import UTC, datetime, timedelta
 
 from groundwire_server.dense import Embedder
 from groundwire_server.errors import Cause, ErrorReason, GroundwireError
-from groundwire_server.ingest import EmbeddingJob
+from groundwire_server.evidence import Label
+from groundwire_server.ingest import EmbeddingWorker, EmbedJobs
+from groundwire_server.jobs import JobBoard, JobKind, JobState
 from groundwire_server.library import DEFAULT_LIBRARY, DataFolder, Library, LibraryConfig, Snapshot
-from groundwire_server.narrative import Unreachable
+from groundwire_server.narrative import NoEmbedder, Unreachable
 from groundwire_server.settings import Settings
 
 __all__ = ["RESUME_WINDOW", "Libraries"]
@@ -27,21 +29,32 @@ _SWEEP_EVERY = timedelta(days=1)
 class Libraries:
     """Opens libraries, gives each the embedder when both are there, and embeds what has no vector yet.
 
+    Attributes:
+        folder: the data folder.
+        board: the jobs of the server.
+
     Raises:
         FailedPrecondition: another process has the data folder, or it cannot be written, or a newer version wrote it.
     """
 
     def __init__(self, settings: Settings) -> None:
-        self._workers = settings.embedding.workers
+        self._threads = settings.embedding.workers
         self._new_config = LibraryConfig(chunker=settings.ingest.chunker)
         self._guard = threading.RLock()
         self._embedder: Embedder | None = None
+        self._absence: NoEmbedder | None = None
         self._open: dict[str, Library] = {}
-        self._jobs: dict[str, EmbeddingJob] = {}
+        self._embed_jobs: dict[str, EmbedJobs] = {}
+        self._workers: dict[str, EmbeddingWorker] = {}
         self._faults: dict[str, Cause] = {}
         self._swept: dict[str, datetime] = {}
         secret = settings.secret.get_secret_value().encode() or None
         self.folder = DataFolder(settings.data, secret=secret, opened=self._opened)
+        try:
+            self.board = JobBoard(self.folder.server_file)
+        except BaseException:
+            self.folder.close()
+            raise
 
     def snapshots(self, library_ids: Sequence[str] | None = None) -> tuple[list[Snapshot], list[Unreachable]]:
         """Libraries (by default all) at their newest state, and those that cannot be opened; both in order of id."""
@@ -92,6 +105,13 @@ class Libraries:
             for library in self._open.values():
                 self._attach(library)
 
+    def go_without(self, absence: NoEmbedder) -> None:
+        """There is no embedder, and none on its way: what waits for one has waited in vain."""
+        with self._guard:
+            self._absence = absence
+            for library in self._open.values():
+                self._attach(library)
+
     def refresh(self, library: Library) -> None:
         """After a change of a library's settings: take or leave the embedder as they say."""
         with self._guard:
@@ -99,50 +119,108 @@ class Libraries:
             library.use_embedder(None)
             self._attach(library)
 
-    def wake_embedding(self, library_id: str) -> str:
-        """Embed what is new. Returns the job's id, or "" where the library has no embedder."""
+    def embed_anew(self, library: Library, *, keep_sound: bool) -> None:
+        """Build the index of vectors anew, and take the embedder in place of one that made those that are stored.
+
+        There must be an embedder, and the library must take it.
+        """
         with self._guard:
-            job = self._jobs.get(library_id)
-        if job is None:
+            self._detach(library.library_id)
+            embedder = self._embedder
+        library.use_embedder(embedder, replace=True, anew=not keep_sound)
+        with self._guard:
+            self._faults.pop(library.library_id, None)
+            if embedder is not None and library.library_id not in self._workers:
+                self._start_worker(library, embedder)
+
+    def wake_embedding(self, library_id: str) -> None:
+        """Embed what is new, where the library has an embedder. Cheap; after every commit."""
+        worker = self.worker(library_id)
+        if worker is not None:
+            worker.wake()
+
+    def embedding_job(self, library_id: str, audience: Label, since: datetime) -> str:
+        """Id of the job that embeds what a class of callers may read, or did so since a moment; "": there is none."""
+        with self._guard:
+            jobs, worker = self._embed_jobs.get(library_id), self._workers.get(library_id)
+            library = self._open.get(library_id)
+            waits = self._embedder is None and self._absence is None
+        if jobs is None or library is None or library.config.embedder == "none" or not (worker or waits):
             return ""
-        job.wake()
-        return f"embed-{library_id}"
+        job_id = jobs.ensure(audience)
+        if worker is not None:
+            worker.wake()
+        last = jobs.last(audience)
+        return job_id or (last.job_id if last is not None and last.updated_at >= since else "")
+
+    def call_off(self, library_id: str) -> None:
+        """Cancel the embedding of a library; what is left waits until there is something new."""
+        worker = self.worker(library_id)
+        if worker is not None:
+            worker.cancel()
+        else:
+            open_jobs = [job for job in self.board.open_jobs(library_id) if job.kind is JobKind.EMBED]
+            self.board.end([job.job_id for job in open_jobs], JobState.CANCELLED)
+
+    def worker(self, library_id: str) -> EmbeddingWorker | None:
+        """Who embeds a library; None where it has no embedder."""
+        with self._guard:
+            return self._workers.get(library_id)
 
     def vector_faults(self) -> dict[str, Cause]:
         """Why libraries do not search with the server's embedder, by id: their vectors are another model's."""
         with self._guard:
             return dict(self._faults)
 
+    def hide(self, library_id: str) -> str:
+        """Take a library away from everybody, as `DataFolder.hide` does."""
+        with self._guard:
+            self._detach(library_id)
+            for held in (self._open, self._embed_jobs, self._faults, self._swept):
+                held.pop(library_id, None)
+            return self.folder.hide(library_id)
+
     def close(self) -> None:
         """Stop embedding, close every library, let go of the folder."""
         with self._guard:
-            for library_id in list(self._jobs):
+            for library_id in list(self._workers):
                 self._detach(library_id)
         self.folder.close()
 
     def _opened(self, library: Library) -> None:
         with self._guard:
             self._open[library.library_id] = library
+            self._embed_jobs[library.library_id] = EmbedJobs(self.board, library)
             self._attach(library)
 
     def _attach(self, library: Library) -> None:
         """Give the library the embedder, where its settings take it."""
         library_id, embedder = library.library_id, self._embedder
+        jobs = self._embed_jobs[library_id]
         self._faults.pop(library_id, None)
-        if embedder is None or library.config.embedder == "none":
+        if library.config.embedder == "none":
+            jobs.end(JobState.FAILED, Cause(ErrorReason.NO_EMBEDDER, "The library keeps no vectors."))
+            return
+        if embedder is None:
+            if self._absence is not None:
+                jobs.end(JobState.FAILED, Cause(ErrorReason.NO_EMBEDDER, self._absence.message))
             return
         try:
             library.use_embedder(embedder)
         except GroundwireError as error:
             # Stored vectors of another model: words answer, VECTOR_OFF says why, and nothing is thrown away unasked.
             self._faults[library_id] = error.cause()
+            jobs.end(JobState.FAILED, error.cause())
             _log.warning("library %s does not take the embedder: %s", library_id, error.reason.name)
             return
-        job = EmbeddingJob(library, embedder, workers=self._workers)
-        self._jobs[library_id] = job
-        job.start()
+        self._start_worker(library, embedder)
+
+    def _start_worker(self, library: Library, embedder: Embedder) -> None:
+        jobs = self._embed_jobs[library.library_id]
+        worker = self._workers[library.library_id] = EmbeddingWorker(library, embedder, jobs, self._threads)
+        worker.start()
 
     def _detach(self, library_id: str) -> None:
-        job = self._jobs.pop(library_id, None)
-        if job is not None:
-            job.stop()
+        worker = self._workers.pop(library_id, None)
+        if worker is not None:
+            worker.stop()

@@ -1,6 +1,6 @@
 """What comes in: documents and figures, made durable before they are acknowledged, and embedded in the background."""
 
-from groundwire_server.ingest.desk import IngestDesk
+from groundwire_server.ingest.desk import IngestDesk, is_uuid
 from groundwire_server.ingest.document_ingest import DocumentIngest
 from groundwire_server.ingest.documents import (
     DocumentRules,
@@ -9,7 +9,8 @@ from groundwire_server.ingest.documents import (
     prepare_documents,
     read_period,
 )
-from groundwire_server.ingest.embedding import EmbeddingJob, EmbeddingProgress, EmbeddingState, EmbeddingTarget
+from groundwire_server.ingest.embed_jobs import Embeddable, EmbedJobs, missing_vectors
+from groundwire_server.ingest.embedding import EmbeddingState, EmbeddingTarget, EmbeddingWorker
 from groundwire_server.ingest.events import (
     Accepted,
     Ack,
@@ -37,10 +38,11 @@ __all__ = [
     "DocumentIngest",
     "DocumentOutcome",
     "DocumentRules",
-    "EmbeddingJob",
-    "EmbeddingProgress",
+    "EmbedJobs",
+    "Embeddable",
     "EmbeddingState",
     "EmbeddingTarget",
+    "EmbeddingWorker",
     "FactFields",
     "FactFileHead",
     "FactIngest",
@@ -61,7 +63,9 @@ __all__ = [
     "RelationFields",
     "RelationRules",
     "RowsRejected",
+    "is_uuid",
     "load_sidecar",
+    "missing_vectors",
     "prepare_documents",
     "read_period",
     "walk_folder",

@@ -15,11 +15,16 @@ from groundwire_server.ingest.fact_files import FactIngestRules
 from groundwire_server.ingest.fact_ingest import FactIngest
 from groundwire_server.ingest.stream import IngestLimits, IngestOpening, IngestTarget
 
-__all__ = ["IngestDesk"]
+__all__ = ["IngestDesk", "is_uuid"]
 
 _TIDY_EVERY = timedelta(hours=1)
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
+def is_uuid(text: str) -> bool:
+    """Whether a text is a UUID as people write it, with hyphens and nothing around it."""
+    return _UUID.fullmatch(text) is not None
 
 
 def _utc_now() -> datetime:
@@ -76,7 +81,7 @@ class IngestDesk:
     def _take(self, target: IngestTarget, opening: IngestOpening, kind: str) -> Callable[[], None]:
         """Hold an id. What is returned lets go of this hold alone, however often it is called."""
         ingest_id = opening.ingest_id
-        if not _UUID.fullmatch(ingest_id):
+        if not is_uuid(ingest_id):
             reason = ErrorReason.VALUE_MALFORMED if ingest_id else ErrorReason.VALUE_REQUIRED
             raise InvalidRequest.one("start.ingest_id", reason, f"{ingest_id[:64]!r} is no UUID")
         hold = object()

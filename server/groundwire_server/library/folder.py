@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import shutil
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -34,6 +36,14 @@ def check_library_id(library_id: str, field: str = "library_id") -> str:
             f"{library_id[:80]!a} is no library id: a letter or digit, then up to 62 of a-z, 0-9, hyphen, underscore",
         )
     return library_id
+
+
+def _unknown(library_id: str) -> UnknownResource:
+    return UnknownResource(
+        ErrorReason.UNKNOWN_LIBRARY,
+        f"There is no library {library_id[:80]!a}.",
+        details={"library_id": library_id[:80]},
+    )
 
 
 def _utc_now() -> datetime:
@@ -105,11 +115,7 @@ class DataFolder:
             self._check_open()
             if library_id not in self._open:
                 if not _LIBRARY_ID.fullmatch(library_id) or library_id not in self._file.library_ids():
-                    raise UnknownResource(
-                        ErrorReason.UNKNOWN_LIBRARY,
-                        f"There is no library {library_id[:80]!a}.",
-                        details={"library_id": library_id[:80]},
-                    )
+                    raise _unknown(library_id)
                 self._open[library_id] = self._make(library_id, None)
             return self._open[library_id]
 
@@ -129,17 +135,43 @@ class DataFolder:
                 self._file.set_libraries({*self._file.library_ids(), library_id})
             return self._open[library_id]
 
-    def delete(self, library_id: str) -> None:
-        """Delete a library with all that is in it. Raises UnknownResource."""
-        library = self.library(library_id)
+    @property
+    def server_file(self) -> ServerFile:
+        """What is kept of the server itself."""
+        return self._file
+
+    def hide(self, library_id: str) -> str:
+        """Take a library away from everybody at once, also one that cannot be opened; its name is free again.
+
+        Returns:
+            The name under which its files wait for `free`.
+
+        Raises:
+            UnknownResource: UNKNOWN_LIBRARY.
+        """
         with self._guard, disk_errors(self.path):
-            library.close()
-            self._open.pop(library_id, None)
-            removed = library.folder.with_name(f"{_REMOVED}{library_id}")
-            shutil.rmtree(removed, ignore_errors=True)
-            os.replace(library.folder, removed)
+            self._check_open()
+            if library_id not in self._file.library_ids():
+                raise _unknown(library_id)
+            if (library := self._open.pop(library_id, None)) is not None:
+                library.close()
+            # No library id holds a dot, so that one end of the name does not run into the other.
+            name = f"{_REMOVED}{library_id}.{secrets.token_hex(4)}"
+            os.replace(self.path / _LIBRARIES / library_id, self.path / _LIBRARIES / name)
             self._file.set_libraries(set(self._file.library_ids()) - {library_id})
-            shutil.rmtree(removed, ignore_errors=True)
+        return name
+
+    def hidden(self) -> dict[str, str]:
+        """Names of what was hidden and is not free yet, each with the id of the library that it was."""
+        names = sorted(each.name for each in (self.path / _LIBRARIES).glob(f"{_REMOVED}*"))
+        return {name: name.removeprefix(_REMOVED).partition(".")[0] for name in names}
+
+    def free(self, name: str) -> None:
+        """Give the disk space of a hidden library back. One that is gone already is no error."""
+        if not name.startswith(_REMOVED) or "/" in name:
+            raise ValueError(f"{name} is no hidden library")
+        with disk_errors(self.path), suppress(FileNotFoundError):
+            shutil.rmtree(self.path / _LIBRARIES / name)
 
     def close(self) -> None:
         """Close every library and let go of the folder."""
@@ -183,8 +215,6 @@ class DataFolder:
 
     def _adopt(self) -> None:
         """The folders are what counts: one that was copied in is listed, one that was taken away is not."""
-        for left_over in (self.path / _LIBRARIES).glob(f"{_REMOVED}*"):
-            shutil.rmtree(left_over, ignore_errors=True)
         found = {
             folder.name
             for folder in (self.path / _LIBRARIES).iterdir()

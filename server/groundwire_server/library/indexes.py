@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +20,10 @@ from groundwire_server.store import StoreReader
 __all__ = ["LibraryIndexes"]
 
 _PUT_ROWS = 4096
+_WATCH_ROWS = 1024
+_WORDS = "lexical"
+_ASIDE = "lexical.new"
+_VECTORS = "vectors"
 
 
 class LibraryIndexes:
@@ -28,7 +34,7 @@ class LibraryIndexes:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._words = LexicalDirectory(folder / "lexical")
+        self._words = LexicalDirectory(folder / _WORDS)
         self._lexical: LexicalIndex | None = None
         self._vectors: VectorDirectory | None = None
         self._vectors_behind = False
@@ -54,10 +60,47 @@ class LibraryIndexes:
         if self._vectors is not None:
             self._follow_vectors(self._vectors, columns, reader)
 
-    def use_embedder(self, embedder: Embedder | None, columns: ChunkColumns, reader: StoreReader) -> None:
-        """Open the vectors of an embedder, and fetch from the store what the folder lacks."""
+    def rebuild_words(
+        self, columns: ChunkColumns, reader: StoreReader, watch: Callable[[int], None], *, keep_sound: bool
+    ) -> None:
+        """Build the index of words anew beside the one in use, then put it in its place.
+
+        Args:
+            watch: told now and then how many rows are done; what it raises leaves all as it was.
+            keep_sound: take what stands on the disk as it should, and build only what does not; unwatched.
+
+        Raises:
+            OSError: the folder cannot be written; all is as it was.
+        """
+        if keep_sound:
+            words = LexicalDirectory(self._folder / _WORDS)
+            self._lexical = words.load(columns.rows, _Texts(columns, reader))
+        else:
+            aside = self._folder / _ASIDE
+            shutil.rmtree(aside, ignore_errors=True)
+            words = LexicalDirectory(aside)
+            try:
+                lexical = words.load(columns.rows, _Texts(columns, reader, watch))
+                if words.write_error:
+                    number = getattr(errno, words.write_error)
+                    raise OSError(number, os.strerror(number))
+                shutil.rmtree(self._folder / _WORDS, ignore_errors=True)
+                os.replace(aside, self._folder / _WORDS)
+            except BaseException:
+                shutil.rmtree(aside, ignore_errors=True)
+                raise
+            words.path = self._folder / _WORDS
+            self._lexical = lexical
+        self._words = words
+
+    def use_embedder(
+        self, embedder: Embedder | None, columns: ChunkColumns, reader: StoreReader, *, anew: bool = False
+    ) -> None:
+        """Open the vectors of an embedder, and fetch from the store what the folder lacks; with `anew`, all of them."""
         if self._vectors is not None:
             self._vectors.close()
+        if anew:
+            shutil.rmtree(self._folder / _VECTORS, ignore_errors=True)
         self.embedder, self._vectors = embedder, None
         if embedder is not None:
             self._vectors = self._open_vectors(embedder, columns, reader)
@@ -76,7 +119,7 @@ class LibraryIndexes:
         self._put(self._vectors, ((row, packed) for row, (_, packed) in zip(rows, vectors, strict=True)))
 
     def _open_vectors(self, embedder: Embedder, columns: ChunkColumns, reader: StoreReader) -> VectorDirectory:
-        folder = self._folder / "vectors"
+        folder = self._folder / _VECTORS
         texts = _Vectors(columns, reader, embedder.version)
         for attempt in ("as it is", "made anew"):
             directory = VectorDirectory(folder, model=embedder.name, version=embedder.version, dim=embedder.dim)
@@ -118,16 +161,19 @@ class LibraryIndexes:
 
 
 class _Texts:
-    """Index texts of rows, from the store."""
+    """Index texts of rows, from the store. `watch` is told now and then up to which row they were taken."""
 
-    def __init__(self, columns: ChunkColumns, reader: StoreReader) -> None:
+    def __init__(self, columns: ChunkColumns, reader: StoreReader, watch: Callable[[int], None] | None = None) -> None:
         self._columns = columns
         self._reader = reader
+        self._watch = watch
 
     def __call__(self, start: int, stop: int) -> Iterator[str]:
         if start < stop:
             first, last = self._columns.chunk_rows(np.array([start, stop - 1], np.int64)).tolist()
-            for _, text in self._reader.index_texts(first, last):
+            for row, (_, text) in enumerate(self._reader.index_texts(first, last), start):
+                if self._watch is not None and row % _WATCH_ROWS == 0:
+                    self._watch(row)
                 yield text
 
 

@@ -159,12 +159,13 @@ class Library:
                 self._glossary_file.put(writer, text)
             self._publish()
 
-    def use_embedder(self, embedder: Embedder | None, *, replace: bool = False) -> None:
+    def use_embedder(self, embedder: Embedder | None, *, replace: bool = False, anew: bool = False) -> None:
         """Search with the vectors of an embedder from now on; None: without any.
 
         Args:
             replace: accept another embedder than the one whose vectors are stored. Coverage starts anew, but for texts
                 that this one has embedded before.
+            anew: build the index of vectors anew from those that the store has.
 
         Raises:
             FailedPrecondition: INDEX_MISMATCH, the stored vectors are of another embedder.
@@ -173,8 +174,26 @@ class Library:
             stored = self._snapshot.reader.meta(_MODEL)
             if embedder is not None and stored not in (None, embedder.version) and not replace:
                 raise _mismatch(self.library_id, stored or "", embedder.version)
+            if embedder is not None and replace and stored not in (None, embedder.version):
+                with self.store.writer() as writer:
+                    writer.set_meta(_MODEL, embedder.version)
             with disk_errors(self.folder):
-                self._indexes.use_embedder(embedder, self._columns.view(), self.store.reader())
+                self._indexes.use_embedder(embedder, self._columns.view(), self.store.reader(), anew=anew)
+            self._publish()
+
+    def rebuild_words(self, watch: Callable[[int], None], *, keep_sound: bool = False) -> None:
+        """Build the index of words anew from the store; answers stay the same. Writers wait, readers do not.
+
+        Args:
+            watch: told now and then how many rows are done; what it raises leaves all as it was.
+            keep_sound: take what stands on the disk as it should, and build only what does not; unwatched.
+
+        Raises:
+            ResourceExhausted: STORAGE_FULL; all is as it was.
+        """
+        with self._changing():
+            with disk_errors(self.folder):
+                self._indexes.rebuild_words(self._columns.view(), self.store.reader(), watch, keep_sound=keep_sound)
             self._publish()
 
     def rows_without_embedding(self) -> Iterator[tuple[int, str]]:

@@ -132,16 +132,23 @@ class Snapshot:
             if self.vectors is not None:
                 state = embedding_state(self.columns, readable, self.vectors.present)
                 embedded = f"{self.vectors.version} {state}"
-            self._ids[clearance] = make_snapshot_id(
-                self._secret,
-                self.library_id,
-                clearance,
-                self.reader.content_digest(clearance),
-                f"{TOKENIZER_ID}\n{self.config.to_toml()}",
-                self.glossary.content_hash,
-                embedded,
-            )
+            self._ids[clearance] = self._make_id(clearance, embedded)
         return self._ids[clearance]
+
+    def content_id(self, principal: Principal) -> str:
+        """Opaque id of what the caller may see, as `snapshot_id`, whatever of it has a vector by now."""
+        return self._make_id(min(principal.clearance, Label.CONFIDENTIAL), "any")
+
+    def _make_id(self, clearance: Label, embedded: str) -> str:
+        return make_snapshot_id(
+            self._secret,
+            self.library_id,
+            clearance,
+            self.reader.content_digest(clearance),
+            f"{TOKENIZER_ID}\n{self.config.to_toml()}",
+            self.glossary.content_hash,
+            embedded,
+        )
 
     def _readable_rows(self, clearance: Label) -> NDArray[np.bool_]:
         clearance = min(clearance, Label.CONFIDENTIAL)

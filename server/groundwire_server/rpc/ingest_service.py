@@ -10,7 +10,8 @@ import asyncio
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Generic, NoReturn, TypeVar
 
@@ -54,12 +55,13 @@ S = TypeVar("S", DocumentIngest, FactIngest)
 
 @dataclass(frozen=True)
 class _Kind(Generic[S]):
-    """What differs between documents and figures."""
+    """What differs between documents and figures. `embeds`: what comes in gets vectors."""
 
     open: Callable[[str, IngestOpening, Principal], S]
     feed: Callable[[S, Any], list[IngestEvent]]
     encode: Callable[[IngestEvent], Iterator[Any]]
     response: Callable[..., Any]
+    embeds: bool
 
 
 @dataclass
@@ -71,6 +73,7 @@ class _Session(Generic[S]):
     library_id: str
     validate_only: bool
     lock: threading.Lock
+    began: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def close(self) -> None:
         """Let it go, after the step that may still run."""
@@ -90,9 +93,9 @@ class IngestService:
         self._pool = pool
         self._stopping = stopping
         self._documents = _Kind(
-            engine.open_documents, _feed_document, encode_document_event, ingest_pb2.IngestDocumentsResponse
+            engine.open_documents, _feed_document, encode_document_event, ingest_pb2.IngestDocumentsResponse, True
         )
-        self._facts = _Kind(engine.open_facts, _feed_facts, encode_fact_event, ingest_pb2.IngestFactsResponse)
+        self._facts = _Kind(engine.open_facts, _feed_facts, encode_fact_event, ingest_pb2.IngestFactsResponse, False)
 
     async def ingest_documents(self, requests: AsyncIterator[ingest_pb2.IngestDocumentsRequest], call: RpcCall) -> None:
         """Store documents."""
@@ -200,7 +203,10 @@ class IngestService:
         snapshot_id = job_id = ""
         if not session.validate_only:
             snapshot_id = await self._pool.run(lambda: self._engine.snapshot_id(session.library_id, principal))
-            job_id = self._engine.wake_embedding(session.library_id)
+            if session.kind.embeds:
+                job_id = await self._pool.run(
+                    lambda: self._engine.embedding_job(session.library_id, principal, session.began)
+                )
         summary = encode_ingest_summary(event, snapshot_id=snapshot_id, embedding_job_id=job_id)
         return session.kind.response(summary=summary)
 

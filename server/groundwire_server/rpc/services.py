@@ -7,6 +7,7 @@ import asyncio
 from groundwire_server.engine import Engine
 from groundwire_server.rpc.admin_service import AdminService
 from groundwire_server.rpc.ingest_service import IngestService
+from groundwire_server.rpc.job_service import JobService
 from groundwire_server.rpc.methods import Handler
 from groundwire_server.rpc.metric_service import MetricService
 from groundwire_server.rpc.paging import Pager
@@ -23,9 +24,10 @@ def build_methods(engine: Engine, pool: WorkPool, stopping: asyncio.Event) -> di
     reads = ReadService(engine, pool)
     pager = Pager(engine.page_key)
     metrics = MetricService(engine, pool, pager)
-    tools = ToolService(engine, pool)
+    tools = ToolService(engine, pool, built)
     ingest = IngestService(engine, pool, stopping)
     admin = AdminService(engine, pool, pager, built)
+    jobs = JobService(engine, pool, pager, stopping)
     handlers: dict[str, Handler] = {
         "NarrativeService/NarrativeRetrieve": reads.narrative_retrieve,
         "MetricService/QueryMetric": reads.query_metric,
@@ -33,6 +35,7 @@ def build_methods(engine: Engine, pool: WorkPool, stopping: asyncio.Event) -> di
         "GraphService/GraphTrace": reads.graph_trace,
         "RouterService/Ask": reads.ask,
         "RouterService/Route": reads.route,
+        "ToolService/ListTools": tools.list_tools,
         "ToolService/VerifyCitation": tools.verify_citation,
         "IngestService/IngestDocuments": ingest.ingest_documents,
         "IngestService/IngestFacts": ingest.ingest_facts,
@@ -41,6 +44,12 @@ def build_methods(engine: Engine, pool: WorkPool, stopping: asyncio.Event) -> di
         "AdminService/ListLibraries": admin.list_libraries,
         "AdminService/SaveLibrary": admin.save_library,
         "AdminService/UpdateGlossary": admin.update_glossary,
+        "AdminService/DeleteLibrary": jobs.delete_library,
+        "AdminService/StartReindex": jobs.start_reindex,
+        "AdminService/GetJob": jobs.get_job,
+        "AdminService/WatchJob": jobs.watch_job,
+        "AdminService/CancelJob": jobs.cancel_job,
+        "AdminService/ListJobs": jobs.list_jobs,
     }
     built.update({f"groundwire.v1.{name}": handler for name, handler in handlers.items()})
     return built

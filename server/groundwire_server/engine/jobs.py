@@ -1,0 +1,192 @@
+"""The work behind the calls: what was asked for, what goes on, and what nobody has to ask for."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+
+from groundwire_server.engine.libraries import Libraries
+from groundwire_server.engine.reindex import DAMAGED, REBUILD, Reindexing
+from groundwire_server.errors import ErrorReason, InvalidRequest, NotPermitted
+from groundwire_server.evidence import Label, Principal, Progress
+from groundwire_server.jobs import IndexPart, Job, JobControl, JobKind, JobPlace, JobRunner, JobState, audience_of
+
+__all__ = ["Jobs"]
+
+_FREE = "free"
+
+
+class Jobs:
+    """The jobs of a server, for its callers and for its own work. Any thread; `job` never waits.
+
+    A job exists for the callers of one class alone, so that nothing of what a caller may not read shows in it (`Job`).
+    Every caller may read every library that there is; the job that frees a deleted one stays.
+    """
+
+    def __init__(self, libraries: Libraries, reindexing: Reindexing) -> None:
+        self._libraries = libraries
+        self._reindexing = reindexing
+        self._board = libraries.board
+        self._runner = JobRunner(self._board, {_FREE: self._free, **reindexing.tasks()})
+        self._ordering = threading.Lock()
+
+    def start(self) -> None:
+        """Go on with what an earlier process left, and free what it hid without leaving a job."""
+        waiting = {job.order.argument for job in self._board.open_jobs() if job.order is not None}
+        hidden = self._libraries.folder.hidden()
+        self._runner.take_up()
+        for name in hidden.keys() - waiting:
+            self._runner.order(_FREE, JobKind.DELETE_LIBRARY, hidden[name], Label.PUBLIC, argument=name)
+
+    def close(self) -> None:
+        """Have the work end; the next server goes on with it."""
+        self._runner.close()
+
+    def job(self, job_id: str, principal: Principal) -> Job:
+        """A job as it is now. Raises UnknownResource (UNKNOWN_JOB)."""
+        return self._board.job(job_id, principal)
+
+    def page(
+        self, principal: Principal, *, library_id: str, state: JobState | None, after: JobPlace | None, limit: int
+    ) -> tuple[list[Job], bool]:
+        """Up to `limit` jobs behind a place, newest first, and whether there are more.
+
+        Raises:
+            UnknownResource: UNKNOWN_LIBRARY, there is neither such a library nor a job of it.
+        """
+        found, more = self._board.page(principal, library_id=library_id, state=state, after=after, limit=limit)
+        if library_id and not self._board.page(principal, library_id=library_id, limit=1)[0]:
+            self._libraries.for_reading(library_id)  # raises where there is none
+        return found, more
+
+    def listening(self, listener: Callable[[], None]) -> AbstractContextManager[None]:
+        """Call something whenever a job changes, from whatever thread changed it."""
+        return self._board.listening(listener)
+
+    def cancel(self, job_id: str, principal: Principal) -> Job:
+        """End a job; what it has done stays. One that has ended stays as it was.
+
+        A library that was deleted is gone whatever becomes of the job that frees its space, so that one goes on.
+
+        Raises:
+            UnknownResource: UNKNOWN_JOB.
+            NotPermitted: the caller may not write.
+        """
+        job = self.job(job_id, principal)
+        may_write(principal, "CancelJob", job.library_id)
+        if job.state.ended or job.kind is JobKind.DELETE_LIBRARY:
+            return job
+        if job.order is not None:
+            self._runner.cancel(job.order.work_id)
+        if job.embeds:
+            self._libraries.call_off(job.library_id)
+        return self.job(job_id, principal)
+
+    def reindex(
+        self,
+        library_id: str,
+        principal: Principal,
+        *,
+        parts: Iterable[IndexPart],
+        validate_only: bool = False,
+        request_id: str = "",
+    ) -> Job:
+        """Have what is derived built anew; without parts, whatever is missing, damaged or of another model.
+
+        Raises:
+            UnknownResource: UNKNOWN_LIBRARY.
+            NotPermitted: the caller may not write.
+            FailedPrecondition: NO_EMBEDDER, vectors are asked for, and nothing makes them.
+            InvalidRequest: the request id was used for something else.
+        """
+        may_write(principal, "StartReindex", library_id)
+        library = self._libraries.for_reading(library_id)
+        asked = tuple(parts)
+        wanted = self._reindexing.parts(library.config, asked)
+        if not validate_only:
+            argument = "" if asked else DAMAGED
+            return self.start_task(
+                REBUILD, library_id, principal, parts=wanted, argument=argument, request_id=request_id
+            )
+        stage, chunks = self._reindexing.work_for(library.snapshot(), principal, wanted)
+        return Job(
+            job_id="",
+            kind=JobKind.REINDEX,
+            library_id=library_id,
+            audience=audience_of(principal),
+            state=JobState.QUEUED,
+            created_at=(now := datetime.now(UTC)),
+            updated_at=now,
+            parts=wanted,
+            progress=Progress(stage, 0, chunks, "chunks"),
+        )
+
+    def start_task(
+        self,
+        task: str,
+        library_id: str,
+        principal: Principal,
+        *,
+        parts: Sequence[IndexPart],
+        argument: str = "",
+        request_id: str = "",
+    ) -> Job:
+        """Have a task of `engine.reindex` run on a library; durable when this returns.
+
+        Args:
+            request_id: a repeat of it, by the same caller for the same, gives the same job.
+
+        Raises:
+            InvalidRequest: the request id was used for something else.
+            ResourceExhausted: OVERLOADED, too many jobs wait; STORAGE_FULL.
+        """
+        audience = audience_of(principal)
+        request = json.dumps([principal.name, request_id, task, library_id, argument, *parts]) if request_id else ""
+        with self._ordering:
+            known = self._of_request(principal, request_id) if request_id else None
+            if known is None:
+                return self._runner.order(
+                    task, JobKind.REINDEX, library_id, audience, parts=parts, argument=argument, request=request
+                )
+        if known.order is None or known.order.request != request:
+            why = "was used for another request"
+            raise InvalidRequest.one("request_id", ErrorReason.CONTRADICTION, why)
+        return known
+
+    def free(self, library_id: str, principal: Principal) -> Job:
+        """Take a library away from everybody at once, and free its space behind the call."""
+        for work_id in {job.order.work_id for job in self._board.open_jobs(library_id) if job.order is not None}:
+            if not self._frees(work_id):
+                self._runner.cancel(work_id)
+        self._libraries.call_off(library_id)
+        name = self._libraries.hide(library_id)
+        return self._runner.order(_FREE, JobKind.DELETE_LIBRARY, library_id, audience_of(principal), argument=name)
+
+    def _of_request(self, principal: Principal, request_id: str) -> Job | None:
+        """The job of an earlier call with a request id."""
+        start = json.dumps([principal.name, request_id])[:-1] + ","
+        found = [
+            job
+            for job in self._board.jobs()
+            if job.audience is audience_of(principal) and job.order is not None and job.order.request.startswith(start)
+        ]
+        return found[-1] if found else None
+
+    def _frees(self, work_id: str) -> bool:
+        return any(job.kind is JobKind.DELETE_LIBRARY for job in self._board.open_jobs(work_id=work_id))
+
+    def _free(self, control: JobControl) -> None:
+        self._libraries.folder.free(control.argument)
+
+
+def may_write(principal: Principal, method: str, library_id: str) -> None:
+    """Raises NotPermitted when the caller may not write."""
+    if not principal.may_write:
+        raise NotPermitted(
+            ErrorReason.NOT_PERMITTED,
+            f"{method} needs the right to write.",
+            details={"method": method, "library_id": library_id},
+        )

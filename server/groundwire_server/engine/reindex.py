@@ -1,0 +1,155 @@
+"""Building anew what is derived from the store: the work of jobs of kind REINDEX."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_server.engine.embedding import ServerEmbedder
+from groundwire_server.engine.libraries import Libraries
+from groundwire_server.errors import ErrorReason, FailedPrecondition, GroundwireError
+from groundwire_server.evidence import Label, Principal
+from groundwire_server.ingest import missing_vectors
+from groundwire_server.jobs import AUDIENCES, IndexPart, JobControl, Task, audience_of
+from groundwire_server.library import Library, LibraryConfig, Snapshot
+
+__all__ = ["DAMAGED", "REBUILD", "LibraryTask", "Reindexing"]
+
+LibraryTask = Callable[[Library, JobControl], None]
+"""Work on one library; see `jobs.Task`."""
+
+REBUILD = "rebuild"
+DAMAGED = "damaged"
+"""What a rebuild is ordered with when what stands as it should is to stay."""
+
+_TASKS: dict[str, LibraryTask] = {}
+
+_LOOK_SECONDS = 0.25
+Counts = dict[Label, tuple[int, int]]
+
+
+class Reindexing:
+    """The tasks, and what there is to do for them."""
+
+    def __init__(self, libraries: Libraries, embedder: ServerEmbedder) -> None:
+        self._libraries = libraries
+        self._embedder = embedder
+
+    def tasks(self) -> dict[str, Task]:
+        """By the names under which they are ordered."""
+        named = {name: partial(self._on_library, task) for name, task in _TASKS.items()}
+        return {REBUILD: partial(self._on_library, self._rebuild), **named}
+
+    def parts(self, config: LibraryConfig, asked: Iterable[IndexPart]) -> tuple[IndexPart, ...]:
+        """What is to be built, in order; where nothing is asked for, all that the library has.
+
+        Raises:
+            FailedPrecondition: NO_EMBEDDER, vectors are asked for, and nothing makes them.
+        """
+        wanted = tuple(sorted(set(asked)))
+        absence = self._no_embedder(config)
+        if IndexPart.VECTORS in wanted and absence is not None:
+            raise absence
+        return wanted or ((IndexPart.LEXICAL,) if absence is not None else (IndexPart.LEXICAL, IndexPart.VECTORS))
+
+    def work_for(self, snapshot: Snapshot, principal: Principal, parts: Iterable[IndexPart]) -> tuple[str, int]:
+        """The first stage and how many of the caller's chunks go through it."""
+        audience = audience_of(principal)
+        counts = _chunk_counts(snapshot, lambda label: _of_label(snapshot, label))
+        stage = "lexical" if IndexPart.LEXICAL in parts else "embed"
+        return stage, sum(total for label, (_, total) in counts.items() if label <= audience)
+
+    def _on_library(self, task: LibraryTask, control: JobControl) -> None:
+        library = self._libraries.for_reading(control.library_id)
+        task(library, control)
+        self._libraries.wake_embedding(control.library_id)
+
+    def _rebuild(self, library: Library, control: JobControl) -> None:
+        keep_sound = control.argument == DAMAGED
+        if IndexPart.LEXICAL in control.parts:
+            self._rebuild_words(library, control, keep_sound=keep_sound)
+        if IndexPart.VECTORS in control.parts:
+            self._embed(library, control, keep_sound=keep_sound)
+
+    def _rebuild_words(self, library: Library, control: JobControl, *, keep_sound: bool) -> None:
+        snapshot = library.snapshot()
+        ends = {label: np.cumsum(_of_label(snapshot, label), dtype=np.int64) for label in AUDIENCES}
+
+        def watch(row: int) -> None:
+            control.check()
+            done = {label: (_at(each, row), _at(each, len(each))) for label, each in ends.items()}
+            control.report("lexical", "chunks", done)
+
+        watch(0)
+        library.rebuild_words(watch, keep_sound=keep_sound)
+        watch(snapshot.rows)
+
+    def _embed(self, library: Library, control: JobControl, *, keep_sound: bool) -> None:
+        """Have every chunk embedded. The worker of the library does it; here is told how far it is."""
+        while self._embedder.loading:
+            control.wait(_LOOK_SECONDS)
+        absence = self._no_embedder(library.config)
+        if absence is not None:
+            raise absence
+        control.check()
+        self._libraries.embed_anew(library, keep_sound=keep_sound)
+        while not self._all_embedded(library, control):
+            control.check()
+
+    def _all_embedded(self, library: Library, control: JobControl) -> bool:
+        """Look at the worker for a moment and say how far it is. Raises what it ended with."""
+        worker = self._libraries.worker(library.library_id)
+        if worker is None:
+            raise self._no_embedder(library.config) or _not_whole()
+        idle = worker.wait_idle(_LOOK_SECONDS)
+        snapshot = library.snapshot()
+        missing = missing_vectors(snapshot, Label.CONFIDENTIAL)
+        counts = _chunk_counts(snapshot, lambda label: _of_label(snapshot, label) & ~missing)
+        control.report("embed", "chunks", counts, final=True, rate=worker.rate())
+        if not idle:
+            return False
+        if worker.error is not None:
+            raise GroundwireError(worker.error.reason, worker.error.message)
+        left = snapshot.columns.chunk_rows(np.flatnonzero(missing).astype(np.int64)).tolist()
+        if left and worker.broken.issuperset(left):
+            raise _not_whole()
+        if left:  # it came in this moment, or another worker has taken over
+            worker.wake()
+            control.wait(_LOOK_SECONDS)
+        return not left
+
+    def _no_embedder(self, config: LibraryConfig) -> FailedPrecondition | None:
+        if config.embedder == "none":
+            return FailedPrecondition(
+                ErrorReason.NO_EMBEDDER, "The library keeps no vectors.", hint="Set the library's embedder."
+            )
+        if self._embedder.embedder is None and not self._embedder.loading:
+            absence = self._embedder.absence
+            return FailedPrecondition(ErrorReason.NO_EMBEDDER, absence.message, hint=absence.hint)
+        return None
+
+
+def _not_whole() -> GroundwireError:
+    return GroundwireError(ErrorReason.INTERNAL, "Some chunks could not be embedded; the others have their vectors.")
+
+
+def _of_label(snapshot: Snapshot, label: Label) -> NDArray[np.bool_]:
+    """bool[rows]: active chunks with a label."""
+    columns = snapshot.columns
+    active = columns.visible(label, snapshot.generation)
+    return columns.spread(active & (columns.label == label))
+
+
+def _chunk_counts(snapshot: Snapshot, done: Callable[[Label], NDArray[np.bool_]]) -> Counts:
+    return {
+        label: (int(np.count_nonzero(done(label))), int(np.count_nonzero(_of_label(snapshot, label))))
+        for label in AUDIENCES
+    }
+
+
+def _at(sums: NDArray[np.int64], row: int) -> int:
+    """How many there are before a row."""
+    return int(sums[min(row, len(sums)) - 1]) if row and len(sums) else 0

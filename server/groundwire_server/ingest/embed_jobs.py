@@ -1,0 +1,149 @@
+"""The jobs of kind EMBED of one library: for each class of callers one, while chunks that it may read lack a vector."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_server.errors import Cause, ErrorReason
+from groundwire_server.evidence import Call, Label, Principal, Progress
+from groundwire_server.jobs import AUDIENCES, Job, JobBoard, JobKind, JobState, new_job_id
+from groundwire_server.library import Snapshot
+
+__all__ = ["EmbedJobs", "Embeddable", "missing_vectors"]
+
+
+class Embeddable(Protocol):
+    """The library whose chunks are embedded."""
+
+    @property
+    def library_id(self) -> str: ...
+
+    def snapshot(self) -> Snapshot: ...
+
+
+def missing_vectors(snapshot: Snapshot, audience: Label) -> NDArray[np.bool_]:
+    """bool[rows]: chunks that a class of callers may read and that have no vector; all of them without an embedder."""
+    wanted = snapshot.candidates(Call(Principal("embedding", audience)))
+    return wanted & ~snapshot.vectors.present if snapshot.vectors is not None else wanted.copy()
+
+
+class EmbedJobs:
+    """Keeps the jobs on the board in step with the library. Thread-safe.
+
+    How far a job is, is read from the library and not counted: what lacks a vector now against what lacked one when the
+    job began. So a restart finds it where it was, and a job never ends while something is left for its callers.
+
+    Args:
+        board: where the jobs stand. A job that embeds as a part of other work takes their place while it is open.
+    """
+
+    def __init__(self, board: JobBoard, library: Embeddable) -> None:
+        self._board = board
+        self._library = library
+        self._lock = threading.Lock()
+        self._broken: Collection[int] = ()
+        self._broken_before: dict[str, int] = {}
+
+    @property
+    def was_cancelled(self) -> bool:
+        """Whether the last one was cancelled: then nothing is embedded until there is something new."""
+        jobs = [job for job in self._board.jobs(self._library.library_id) if job.embeds]
+        return bool(jobs) and jobs[-1].state is JobState.CANCELLED and all(job.state.ended for job in jobs)
+
+    def settle(self, broken: Collection[int], rate: float | None, going: Callable[[], bool]) -> None:
+        """Begin, move on and end the jobs as the library stands now.
+
+        Args:
+            broken: chunk rows that the embedder could not embed; nobody waits for them.
+            rate: chunks a second.
+            going: asked with the lock held; when it says no, embedding has been called off meanwhile.
+        """
+        with self._lock:
+            if not going():
+                return
+            self._broken = tuple(broken)
+            snapshot = self._library.snapshot()
+            for audience in AUDIENCES:
+                missing = missing_vectors(snapshot, audience)
+                failed = self._take_broken(snapshot, missing)
+                self._move(audience, int(np.count_nonzero(missing)), failed, rate)
+
+    def ensure(self, audience: Label) -> str:
+        """Id of the job that embeds what a class of callers may read; "" when everything has a vector.
+
+        The library must be on its way to an embedder, or have one.
+        """
+        with self._lock:
+            job = self._open(audience)
+            if job is None and self._lacks(audience):
+                job = self._begin(audience, JobState.QUEUED)
+            return job.job_id if job is not None else ""
+
+    def last(self, audience: Label) -> Job | None:
+        """The newest job that embedded what a class of callers may read."""
+        jobs = [job for job in self._board.jobs(self._library.library_id) if job.embeds and job.audience is audience]
+        return jobs[-1] if jobs else None
+
+    def end(self, state: JobState, error: Cause | None = None) -> None:
+        """End all that are open: cancelled, or failed and why."""
+        with self._lock:
+            jobs = [job for job in self._board.open_jobs(self._library.library_id) if job.kind is JobKind.EMBED]
+            self._board.end([job.job_id for job in jobs], state, error)
+            self._broken_before.clear()
+
+    def _take_broken(self, snapshot: Snapshot, missing: NDArray[np.bool_]) -> int:
+        """Take what the embedder could not embed out of what is missing. Returns how many that are."""
+        rows = snapshot.columns.rows_of(np.array(self._broken, np.int64))
+        failed = int(np.count_nonzero(missing[rows]))
+        missing[rows] = False
+        return failed
+
+    def _move(self, audience: Label, pending: int, failed: int, rate: float | None) -> None:
+        job = self._open(audience)
+        if job is None:
+            if pending == 0:
+                return
+            job = self._begin(audience, JobState.RUNNING)
+        if job.kind is not JobKind.EMBED:
+            return  # it tells of itself
+        broken = max(0, failed - self._broken_before.setdefault(job.job_id, failed if job.progress is None else 0))
+        done, total = (job.progress.done, job.progress.total or 0) if job.progress else (0, pending)
+        done = max(done, total - pending - broken)
+        progress = Progress("embed", done, done + pending + broken, "chunks", rate, pending / rate if rate else None)
+        self._board.progress(job.job_id, progress)
+        if pending == 0:
+            del self._broken_before[job.job_id]
+            error = _broken(broken) if broken else None
+            self._board.end([job.job_id], JobState.FAILED if broken else JobState.SUCCEEDED, error)
+
+    def _begin(self, audience: Label, state: JobState) -> Job:
+        (job,) = self._board.add(
+            lambda moment: [Job(new_job_id(), JobKind.EMBED, self._library.library_id, audience, state, moment, moment)]
+        )
+        return job
+
+    def _open(self, audience: Label) -> Job | None:
+        jobs = self._board.open_jobs(self._library.library_id)
+        return next((job for job in jobs if job.embeds and job.audience is audience), None)
+
+    def _lacks(self, audience: Label) -> bool:
+        """Whether there is something to embed. While the embedder is on its way: as its last model left it."""
+        snapshot = self._library.snapshot()
+        missing = missing_vectors(snapshot, audience)
+        model = snapshot.reader.meta("embedder")
+        if snapshot.vectors is not None or model is None:
+            self._take_broken(snapshot, missing)
+            return bool(missing.any())
+        chunk_rows = [chunk_row for chunk_row, _ in snapshot.reader.rows_without_embedding(model)]
+        return bool(missing[snapshot.columns.rows_of(np.array(chunk_rows, np.int64))].any())
+
+
+def _broken(chunks: int) -> Cause:
+    return Cause(
+        ErrorReason.INTERNAL, f"The embedder could not embed {chunks} chunks; all the others have their vectors."
+    )
