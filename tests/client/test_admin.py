@@ -7,12 +7,12 @@ from typing import Any
 import grpc
 
 import groundwire
-from groundwire import Client
 from groundwire.v1 import admin_pb2, glossary_pb2
+from tests.client.both import Connect
 from tests.client.serving import serving
 
 
-def test_a_library_goes_in_and_comes_back_with_its_defaults() -> None:
+def test_a_library_goes_in_and_comes_back_with_its_defaults(connect: Connect) -> None:
     def method(request: admin_pb2.SaveLibraryRequest, context: grpc.ServicerContext) -> Any:
         assert request.validate_only
         assert request.library.index.chunk_chars == 300
@@ -22,12 +22,12 @@ def test_a_library_goes_in_and_comes_back_with_its_defaults() -> None:
         return filled
 
     library = groundwire.Library("lib", "about things", index=groundwire.IndexSettings(chunk_chars=300))
-    with serving(SaveLibrary=method) as address, Client(address) as client:
+    with serving(SaveLibrary=method) as address, connect(address) as client:
         saved = client.save_library(library, validate_only=True).library
     assert saved.index == groundwire.IndexSettings(chunk_chars=300, overlap_chars=80)
 
 
-def test_terms_are_put_and_removed_and_findings_come_back() -> None:
+def test_terms_are_put_and_removed_and_findings_come_back(connect: Connect) -> None:
     seen: list[admin_pb2.UpdateGlossaryRequest] = []
 
     def method(request: admin_pb2.UpdateGlossaryRequest, context: grpc.ServicerContext) -> Any:
@@ -44,7 +44,7 @@ def test_terms_are_put_and_removed_and_findings_come_back() -> None:
         )
     ]
     gone = [groundwire.TermRef(groundwire.TermKind.DIMENSION_MEMBER, "OTHER", "segment")]
-    with serving(UpdateGlossary=method) as address, Client(address) as client:
+    with serving(UpdateGlossary=method) as address, connect(address) as client:
         update = client.update_glossary(terms, gone, library="lib")
     (request,) = seen
     assert request.library_id == "lib"

@@ -11,8 +11,9 @@ from google.protobuf.any_pb2 import Any as AnyMessage
 from google.rpc import code_pb2, error_details_pb2, status_pb2
 
 import groundwire
-from groundwire import Client, ErrorReason, GroundwireError
+from groundwire import ErrorReason, GroundwireError
 from groundwire._wire.status import decode_error
+from tests.client.both import Connect
 from tests.client.serving import serving
 
 
@@ -39,12 +40,12 @@ RETRY = error_details_pb2.RetryInfo()
 RETRY.retry_delay.FromTimedelta(timedelta(milliseconds=250))
 
 
-def test_a_status_over_the_socket_is_a_typed_error() -> None:
+def test_a_status_over_the_socket_is_a_typed_error(connect: Connect) -> None:
     def method(request: Any, context: grpc.ServicerContext) -> NoReturn:
         context.set_trailing_metadata([("grpc-status-details-bin", _details(INFO, BAD, RETRY))])
         context.abort(grpc.StatusCode.INVALID_ARGUMENT, "top_k: -1 is not in 0..200")
 
-    with serving(NarrativeRetrieve=method, GetServerInfo=method) as address, Client(address) as client:
+    with serving(NarrativeRetrieve=method, GetServerInfo=method) as address, connect(address) as client:
         for call in (lambda: client.retrieve("why").collect(), client.server_info):
             with pytest.raises(GroundwireError) as caught:
                 call()
@@ -61,15 +62,15 @@ def test_a_status_over_the_socket_is_a_typed_error() -> None:
             assert error.__cause__ is None
 
 
-def test_a_method_that_the_server_lacks() -> None:
-    with serving() as address, Client(address) as client, pytest.raises(GroundwireError) as caught:
+def test_a_method_that_the_server_lacks(connect: Connect) -> None:
+    with serving() as address, connect(address) as client, pytest.raises(GroundwireError) as caught:
         client.server_info()
     assert caught.value.status == "UNIMPLEMENTED"
     assert caught.value.reason is ErrorReason.UNSPECIFIED
 
 
-def test_no_server_at_all_says_where_and_what_to_do() -> None:
-    with Client("127.0.0.1:1") as client, pytest.raises(GroundwireError) as caught:
+def test_no_server_at_all_says_where_and_what_to_do(connect: Connect) -> None:
+    with connect("127.0.0.1:1") as client, pytest.raises(GroundwireError) as caught:
         client.list_libraries()
     assert caught.value.status == "UNAVAILABLE"
     assert "127.0.0.1:1" in str(caught.value)

@@ -12,8 +12,9 @@ from google.protobuf.any_pb2 import Any as AnyMessage
 from google.rpc import error_details_pb2, status_pb2
 
 import groundwire
-from groundwire import Client, DocumentUpload
+from groundwire import DocumentUpload
 from groundwire.v1 import ingest_pb2
+from tests.client.both import Connect
 from tests.client.ingest_model import Connection, Stored
 from tests.client.serving import serving
 
@@ -41,9 +42,9 @@ def _uploads(count: int) -> list[DocumentUpload]:
     return [DocumentUpload(f"d{place}", [b"x" * 100_000] * 4) for place in range(count)]
 
 
-def test_a_broken_connection_is_taken_up_where_all_is_durable() -> None:
+def test_a_broken_connection_is_taken_up_where_all_is_durable(connect: Connect) -> None:
     server = Fragile(2, 3, 0)
-    with serving(IngestDocuments=server) as address, Client(address) as client:
+    with serving(IngestDocuments=server) as address, connect(address) as client:
         stream = client.ingest_documents(_uploads(5), library="lib", ingest_id="my-id")
         events = list(stream)
         report = stream.collect()
@@ -60,23 +61,23 @@ def test_a_broken_connection_is_taken_up_where_all_is_durable() -> None:
     assert resumed[-1] > 0
 
 
-def test_refused_documents_are_outcomes_not_errors() -> None:
+def test_refused_documents_are_outcomes_not_errors(connect: Connect) -> None:
     server = Fragile()
     uploads = [DocumentUpload("refuse me", b"x"), DocumentUpload("good", b"y")]
-    with serving(IngestDocuments=server) as address, Client(address) as client:
+    with serving(IngestDocuments=server) as address, connect(address) as client:
         report = client.ingest_documents(uploads).collect()
     reasons = {outcome.doc_id: outcome.error.reason if outcome.error else None for outcome in report.outcomes}
     assert reasons == {"refuse me": groundwire.ErrorReason.DOCUMENT_BROKEN, "good": None}
     assert report.ingest_id
 
 
-def test_a_server_that_is_not_there_is_told_at_once() -> None:
-    with Client("127.0.0.1:1") as client, pytest.raises(groundwire.GroundwireError) as caught:
+def test_a_server_that_is_not_there_is_told_at_once(connect: Connect) -> None:
+    with connect("127.0.0.1:1") as client, pytest.raises(groundwire.GroundwireError) as caught:
         client.ingest_documents(_uploads(1)).collect()
     assert caught.value.status == "UNAVAILABLE"
 
 
-def test_a_refusal_with_a_reason_is_not_tried_again() -> None:
+def test_a_refusal_with_a_reason_is_not_tried_again(connect: Connect) -> None:
     starts: list[int] = []
 
     def refuse(requests: Iterator[Any], context: grpc.ServicerContext) -> Iterator[Any]:
@@ -91,7 +92,7 @@ def test_a_refusal_with_a_reason_is_not_tried_again() -> None:
 
     with (
         serving(IngestDocuments=refuse) as address,
-        Client(address) as client,
+        connect(address) as client,
         pytest.raises(groundwire.GroundwireError) as caught,
     ):
         client.ingest_documents(_uploads(1)).collect()
@@ -99,7 +100,7 @@ def test_a_refusal_with_a_reason_is_not_tried_again() -> None:
     assert starts == [1]
 
 
-def test_an_end_without_summary_is_tried_again() -> None:
+def test_an_end_without_summary_is_tried_again(connect: Connect) -> None:
     stored, calls = Stored(), iter([False, True])
 
     def half(requests: Iterator[Any], context: grpc.ServicerContext) -> Iterator[Any]:
@@ -109,15 +110,15 @@ def test_an_end_without_summary_is_tried_again() -> None:
             if not whole and taken == 1:
                 return
 
-    with serving(IngestDocuments=half) as address, Client(address) as client:
+    with serving(IngestDocuments=half) as address, connect(address) as client:
         report = client.ingest_documents(_uploads(2)).collect()
     assert report.summary.stored == 2
     assert stored.stored_twice == []
 
 
-def test_a_connection_that_breaks_behind_the_summary_changes_nothing() -> None:
+def test_a_connection_that_breaks_behind_the_summary_changes_nothing(connect: Connect) -> None:
     server = Fragile(2)
-    with serving(IngestDocuments=server) as address, Client(address) as client:
+    with serving(IngestDocuments=server) as address, connect(address) as client:
         stream = client.ingest_documents([DocumentUpload("a", b"x")])
         events = list(stream)
         assert stream.collect().summary.stored == 1
@@ -125,29 +126,29 @@ def test_a_connection_that_breaks_behind_the_summary_changes_nothing() -> None:
     assert len(server.starts) == 1
 
 
-def test_what_the_callers_own_iterator_raises_comes_through() -> None:
+def test_what_the_callers_own_iterator_raises_comes_through(connect: Connect) -> None:
     def faulty() -> Iterator[DocumentUpload]:
         yield DocumentUpload("a", b"x")
         raise FileNotFoundError("gone.md")
 
     server = Fragile()
-    with serving(IngestDocuments=server) as address, Client(address) as client:
+    with serving(IngestDocuments=server) as address, connect(address) as client:
         with pytest.raises(FileNotFoundError, match=r"gone\.md"):
             client.ingest_documents(faulty()).collect()
         assert client.ingest_documents([DocumentUpload("b", b"y")]).collect().summary is not None
 
 
-def test_a_value_that_has_no_place_in_the_contract_is_the_callers_fault() -> None:
+def test_a_value_that_has_no_place_in_the_contract_is_the_callers_fault(connect: Connect) -> None:
     wrong = DocumentUpload("a", b"x", attributes=(groundwire.Attribute("n", {1: 2}),))  # type: ignore[arg-type]
     with (
         serving(IngestDocuments=Fragile()) as address,
-        Client(address) as client,
+        connect(address) as client,
         pytest.raises(TypeError, match="a value is a str"),
     ):
         client.ingest_documents([wrong]).collect()
 
 
-def test_cancelling_keeps_what_was_acknowledged() -> None:
+def test_cancelling_keeps_what_was_acknowledged(connect: Connect) -> None:
     server, waiting = Fragile(), threading.Event()
 
     def slowly() -> Iterator[DocumentUpload]:
@@ -155,7 +156,7 @@ def test_cancelling_keeps_what_was_acknowledged() -> None:
         waiting.wait(20)
         yield DocumentUpload("b", b"y")
 
-    with serving(IngestDocuments=server) as address, Client(address) as client:
+    with serving(IngestDocuments=server) as address, connect(address) as client:
         stream = client.ingest_documents(slowly())
         with stream:
             for event in stream:
@@ -168,9 +169,9 @@ def test_cancelling_keeps_what_was_acknowledged() -> None:
     assert list(server.stored.documents) == ["a"]
 
 
-def test_withdrawing() -> None:
+def test_withdrawing(connect: Connect) -> None:
     def method(request: ingest_pb2.WithdrawDocumentRequest, context: grpc.ServicerContext) -> Any:
         return ingest_pb2.WithdrawDocumentResponse(revision=len(request.doc_id), withdrawn_now=True)
 
-    with serving(WithdrawDocument=method) as address, Client(address) as client:
+    with serving(WithdrawDocument=method) as address, connect(address) as client:
         assert client.withdraw("a.md", library="lib") == groundwire.Withdrawal(4, True)

@@ -12,7 +12,7 @@ import pytest
 from google.protobuf.wrappers_pb2 import Int32Value, StringValue
 
 import groundwire
-from groundwire import Client, MetricQuery, field
+from groundwire import MetricQuery, field
 from groundwire.v1 import (
     admin_pb2,
     evidence_pb2,
@@ -23,6 +23,7 @@ from groundwire.v1 import (
     stream_pb2,
     tools_pb2,
 )
+from tests.client.both import Connect
 from tests.client.serving import serving
 
 Response = narrative_pb2.NarrativeRetrieveResponse
@@ -52,13 +53,13 @@ def _summary(**fields: Any) -> Response:
     return Response(summary=stream_pb2.StreamSummary(end_reason=stream_pb2.END_REASON_TOP_K, **fields))
 
 
-def _retrieve(*frames: Response) -> groundwire.Retrieval:
-    with serving(NarrativeRetrieve=lambda request, context: iter(frames)) as address, Client(address) as client:
+def _retrieve(connect: Connect, *frames: Response) -> groundwire.Retrieval:
+    with serving(NarrativeRetrieve=lambda request, context: iter(frames)) as address, connect(address) as client:
         return client.retrieve("why").collect()
 
 
-def test_a_whole_stream_is_folded_in_rank_order() -> None:
-    whole = _retrieve(_header(), _batch(1, 2), _batch(3), _summary(returned=3))
+def test_a_whole_stream_is_folded_in_rank_order(connect: Connect) -> None:
+    whole = _retrieve(connect, _header(), _batch(1, 2), _batch(3), _summary(returned=3))
     assert whole.header.plan == (groundwire.PlanStep("lexical", "bm25"),)
     assert [snippet.rank for snippet in whole.snippets] == [1, 2, 3]
     first = whole.snippets[0]
@@ -79,38 +80,38 @@ def test_a_whole_stream_is_folded_in_rank_order() -> None:
         ([_header(), _batch(1, 3), _summary()], "rank 3 follows rank 1"),
     ],
 )
-def test_a_broken_stream_is_an_error(frames: list[Response], message: str) -> None:
+def test_a_broken_stream_is_an_error(connect: Connect, frames: list[Response], message: str) -> None:
     with pytest.raises(groundwire.BrokenStream, match=message):
-        _retrieve(*frames)
+        _retrieve(connect, *frames)
 
 
-def test_who_only_iterates_hears_of_a_broken_stream_too() -> None:
+def test_who_only_iterates_hears_of_a_broken_stream_too(connect: Connect) -> None:
     seen: list[groundwire.Frame] = []
     frames = [_header(), _batch(1)]
     with (
         serving(NarrativeRetrieve=lambda request, context: iter(frames)) as address,
-        Client(address) as client,
+        connect(address) as client,
         pytest.raises(groundwire.BrokenStream),
     ):
         seen.extend(client.retrieve("why"))
     assert [type(frame) for frame in seen] == [groundwire.StreamHeader, groundwire.SnippetBatch]
 
 
-def test_frames_of_an_unknown_kind_and_snippets_of_an_unknown_payload_are_passed_over() -> None:
+def test_frames_of_an_unknown_kind_and_snippets_of_an_unknown_payload_are_passed_over(connect: Connect) -> None:
     unknown = _batch(2)
     unknown.batch.snippets[0].ClearField("text")
-    whole = _retrieve(_header(), Response(), _batch(1), unknown, _batch(3), _summary())
+    whole = _retrieve(connect, _header(), Response(), _batch(1), unknown, _batch(3), _summary())
     assert [snippet.rank for snippet in whole.snippets] == [1, 3]
 
 
-def test_the_request_says_what_the_caller_said() -> None:
+def test_the_request_says_what_the_caller_said(connect: Connect) -> None:
     seen: list[narrative_pb2.NarrativeRetrieveRequest] = []
 
     def method(request: narrative_pb2.NarrativeRetrieveRequest, context: grpc.ServicerContext) -> Iterator[Response]:
         seen.append(request)
         return iter([_header(), _summary()])
 
-    with serving(NarrativeRetrieve=method) as address, Client(address) as client:
+    with serving(NarrativeRetrieve=method) as address, connect(address) as client:
         client.retrieve(
             "why",
             top_k=3,
@@ -128,12 +129,12 @@ def test_the_request_says_what_the_caller_said() -> None:
     assert request.options.language == "ja"
 
 
-def test_unknown_options_are_refused_with_those_there_are() -> None:
-    with Client("127.0.0.1:1") as client, pytest.raises(TypeError, match=r"unknown option libary; valid: .*libraries"):
+def test_unknown_options_are_refused_with_those_there_are(connect: Connect) -> None:
+    with connect("127.0.0.1:1") as client, pytest.raises(TypeError, match=r"unknown option libary; valid: .*libraries"):
         client.retrieve("why", libary=["a"])  # type: ignore[call-arg]
 
 
-def test_cancelling_ends_the_call_on_the_server_and_the_loop_here() -> None:
+def test_cancelling_ends_the_call_on_the_server_and_the_loop_here(connect: Connect) -> None:
     ended = threading.Event()
 
     def endless(request: Any, context: grpc.ServicerContext) -> Iterator[Response]:
@@ -144,7 +145,7 @@ def test_cancelling_ends_the_call_on_the_server_and_the_loop_here() -> None:
             rank += 1
             yield _batch(rank)
 
-    with serving(NarrativeRetrieve=endless) as address, Client(address) as client:
+    with serving(NarrativeRetrieve=endless) as address, connect(address) as client:
         with client.retrieve("why") as stream:
             for frame in stream:
                 if isinstance(frame, groundwire.SnippetBatch):
@@ -155,21 +156,21 @@ def test_cancelling_ends_the_call_on_the_server_and_the_loop_here() -> None:
             stream.collect()
 
 
-def test_the_deadline_of_the_client_is_an_error_of_its_own() -> None:
+def test_the_deadline_of_the_client_is_an_error_of_its_own(connect: Connect) -> None:
     release = threading.Event()
 
     def slow(request: Any, context: grpc.ServicerContext) -> Iterator[Response]:
         release.wait(20)
         yield _header()
 
-    with serving(NarrativeRetrieve=slow) as address, Client(address, timeout=0.2) as client:
+    with serving(NarrativeRetrieve=slow) as address, connect(address, timeout=0.2) as client:
         with pytest.raises(groundwire.GroundwireError) as caught:
             client.retrieve("why").collect()
         release.set()
     assert caught.value.status == "DEADLINE_EXCEEDED"
 
 
-def test_figures_are_found_by_their_outcome() -> None:
+def test_figures_are_found_by_their_outcome(connect: Connect) -> None:
     fact = evidence_pb2.Snippet(
         snippet_id="f1", rank=1, fact=evidence_pb2.MetricFact(metric="POP", value="125.10", unit="M")
     )
@@ -186,7 +187,7 @@ def test_figures_are_found_by_their_outcome() -> None:
         metric_pb2.QueryMetricResponse(batch=stream_pb2.SnippetBatch(snippets=[fact])),
         metric_pb2.QueryMetricResponse(summary=stream_pb2.StreamSummary(returned=1)),
     ]
-    with serving(QueryMetric=lambda request, context: iter(frames)) as address, Client(address) as client:
+    with serving(QueryMetric=lambda request, context: iter(frames)) as address, connect(address) as client:
         figures = client.query_metric(MetricQuery("population", "Japan", "2023")).collect()
     kinds = [type(outcome.outcome) for outcome in figures.outcomes]
     assert kinds == [groundwire.MetricFound, groundwire.MetricNotFound, groundwire.UnrecognizedParam]
@@ -196,7 +197,7 @@ def test_figures_are_found_by_their_outcome() -> None:
     assert figures.of(figures.outcomes[1]) == ()
 
 
-def test_an_answer_is_its_parts_and_what_they_cite() -> None:
+def test_an_answer_is_its_parts_and_what_they_cite(connect: Connect) -> None:
     def frame(branch: int = 0, **fields: Any) -> router_pb2.AskResponse:
         return router_pb2.AskResponse(sub_call_index=branch, **fields)
 
@@ -211,7 +212,7 @@ def test_an_answer_is_its_parts_and_what_they_cite() -> None:
         frame(answer=router_pb2.AnswerPart(text=" Two.", origin=router_pb2.ANSWER_ORIGIN_FIXED)),
         frame(summary=stream_pb2.StreamSummary(returned=2)),
     ]
-    with serving(Ask=lambda request, context: iter(frames)) as address, Client(address) as client:
+    with serving(Ask=lambda request, context: iter(frames)) as address, connect(address) as client:
         answer = client.ask("what and why", history=[groundwire.Turn(groundwire.TurnRole.USER, "hello")]).collect()
     assert answer.text == "One. Two."
     assert [snippet.snippet_id for snippet in answer.cited] == ["id2"]
@@ -221,7 +222,7 @@ def test_an_answer_is_its_parts_and_what_they_cite() -> None:
     assert answer.branch_summaries[0].returned == 2
 
 
-def test_relations_around_a_node() -> None:
+def test_relations_around_a_node(connect: Connect) -> None:
     edge = evidence_pb2.GraphEdge(edge_id="e", relation="parent_of", source={"node_id": "entity:A"})
     frames = [
         graph_pb2.GraphTraceResponse(header=stream_pb2.StreamHeader(request_id="g")),
@@ -236,24 +237,24 @@ def test_relations_around_a_node() -> None:
         seen.append(request)
         return iter(frames)
 
-    with serving(GraphTrace=method) as address, Client(address) as client:
+    with serving(GraphTrace=method) as address, connect(address) as client:
         trace = client.neighborhood(["entity:A"], relations=["parent_of"], direction="in").collect()
     assert isinstance(trace.snippets[0].payload, groundwire.GraphEdge)
     assert seen[0].neighborhood.direction == graph_pb2.DIRECTION_IN
     assert seen[0].WhichOneof("operation") == "neighborhood"
 
 
-def test_a_snippet_is_verified_by_what_it_is() -> None:
+def test_a_snippet_is_verified_by_what_it_is(connect: Connect) -> None:
     seen: list[tools_pb2.VerifyCitationRequest] = []
 
     def method(request: tools_pb2.VerifyCitationRequest, context: grpc.ServicerContext) -> Any:
         seen.append(request)
         return tools_pb2.VerifyCitationResponse(verdict=tools_pb2.CITATION_VERDICT_SUPERSEDED, active={"revision": 2})
 
-    passage = _retrieve(_header(), _batch(1), _summary()).snippets[0]
+    passage = _retrieve(connect, _header(), _batch(1), _summary()).snippets[0]
     figure = groundwire.MetricFact("M", "E", "2024", "TOTAL", "1", "USD", fact_id="f")
     lineage = passage.lineage
-    with serving(VerifyCitation=method) as address, Client(address) as client:
+    with serving(VerifyCitation=method) as address, connect(address) as client:
         verdict = client.verify(passage)
         client.verify(groundwire.Snippet("s", 1, lineage, groundwire.Trust.CITABLE, figure))
         client.verify(passage, "sage")
@@ -267,21 +268,21 @@ def test_a_snippet_is_verified_by_what_it_is() -> None:
     assert [request.quote for request in seen] == ["passage 1", "", "sage", ""]
 
 
-def test_pages_of_libraries_are_read_to_the_end() -> None:
+def test_pages_of_libraries_are_read_to_the_end(connect: Connect) -> None:
     pages = {
         "": admin_pb2.ListLibrariesResponse(libraries=[{"library_id": "a"}], next_page_token="more"),
         "more": admin_pb2.ListLibrariesResponse(libraries=[{"library_id": "b", "embedding_coverage": 0.0}]),
     }
     with (
         serving(ListLibraries=lambda request, context: pages[request.page_token]) as address,
-        Client(address) as client,
+        connect(address) as client,
     ):
         libraries = client.list_libraries()
     assert [library.library_id for library in libraries] == ["a", "b"]
     assert [library.embedding_coverage for library in libraries] == [None, 0.0]
 
 
-def test_health_speaks_the_standard_service() -> None:
+def test_health_speaks_the_standard_service(connect: Connect) -> None:
     def check(request: StringValue, context: grpc.ServicerContext) -> Int32Value:
         return Int32Value(value=1 if request.value == "" else 2)
 
@@ -290,7 +291,7 @@ def test_health_speaks_the_standard_service() -> None:
     server.add_generic_rpc_handlers([grpc.method_handlers_generic_handler("grpc.health.v1.Health", {"Check": handler})])
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
-    with Client(f"127.0.0.1:{port}") as client:
+    with connect(f"127.0.0.1:{port}") as client:
         assert client.health() is groundwire.HealthStatus.SERVING
         assert client.health("groundwire.v1.MetricService") is groundwire.HealthStatus.NOT_SERVING
     server.stop(None).wait()
