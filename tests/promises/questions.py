@@ -39,7 +39,15 @@ BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
 _PAGES = 8  # a list of a small world that needs more has lost its way
 
-QUERIES = ("alpha", "alpha beta gamma alpha", "売上 人口", "revenue of Acme 2024", "东京 rivers", "kanarienvogel", "zzz")
+QUERIES = (
+    "alpha",
+    "alpha beta gamma alpha",
+    "売上 人口",
+    "revenue of Acme 2024",
+    "东京 rivers",
+    "kanarienvogel",
+    "zzz",
+)
 ASKED = (
     "What was the revenue of Acme in 2024?",
     "Why did revenue of Acme rise in 2023?",
@@ -194,7 +202,9 @@ def _figures() -> Iterator[Question]:
         members = [value_pb2.Dimension(name="part", member=axis) for axis in axes]
         return metric_pb2.MetricQuery(metric=metric, entity=entity, period=period, channel=channel, dimensions=members)
 
-    plain = [wanted("REVENUE", entity, period) for entity in ("ACME", "GLOBEX") for period in ("2024", "2023", "FY2024")]
+    plain = [
+        wanted("REVENUE", entity, period) for entity in ("ACME", "GLOBEX") for period in ("2024", "2023", "FY2024")
+    ]
     for policy in range(4):
         yield query(queries=plain, versions=policy)
     for options, leap in _options():

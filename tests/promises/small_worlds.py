@@ -7,6 +7,7 @@ an open one ends it, which is no secret.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -74,7 +75,15 @@ def _facts(
     attributes: Sequence[Attributes],
 ) -> st.SearchStrategy[Step]:
     def build(
-        metric: str, entity: str, period: str, channel: str, value: int, source: str, place: str, review: int, *rest: Any
+        metric: str,
+        entity: str,
+        period: str,
+        channel: str,
+        value: int,
+        source: str,
+        place: str,
+        review: int,
+        *rest: Any,
     ) -> Step:
         fields = (
             ("metric", metric),
@@ -95,7 +104,7 @@ def _facts(
         st.sampled_from(entities),
         st.sampled_from(("2024", "2023", "FY2024")),
         st.sampled_from(channels),
-        st.integers(0, 3),
+        st.sampled_from(("0", "1", "2", "3.50")),
         st.sampled_from(sources),
         st.sampled_from(places),
         st.sampled_from((0, 0, 0, 3)),
@@ -136,11 +145,12 @@ def _edges(
     )
 
 
+@functools.cache  # a strategy that is made anew is checked anew, which takes longer than drawing from it
 def open_steps(
-    labels: Sequence[int], *, attributes: Sequence[Attributes] = MIXED, glossary: bool = True
+    labels: tuple[int, ...], *, attributes: tuple[Attributes, ...] = MIXED, glossary: bool = True
 ) -> st.SearchStrategy[Step]:
     """One step of a library that its reader sees whole."""
-    kinds: list[st.SearchStrategy[Step]] = [
+    kinds: list[st.SearchStrategy[Step]] = 2 * [
         _documents(DOCUMENTS, WORDS, labels, attributes, False),
         _facts(
             ("REVENUE", "PROFIT"),
@@ -161,7 +171,8 @@ def open_steps(
     return st.one_of(kinds)
 
 
-def hidden_steps(labels: Sequence[int]) -> st.SearchStrategy[Step]:
+@functools.cache
+def hidden_steps(labels: tuple[int, ...]) -> st.SearchStrategy[Step]:
     """One step beside those of `open_steps`."""
     return st.one_of(
         _documents(HIDDEN_DOCUMENTS, (*WORDS, "kanarienvogel"), labels, HIDDEN_ATTRIBUTES, True),
@@ -186,7 +197,8 @@ def hidden_steps(labels: Sequence[int]) -> st.SearchStrategy[Step]:
     )
 
 
-def gone_dark(labels: Sequence[int]) -> st.SearchStrategy[list[DocumentStep]]:
+@functools.cache
+def gone_dark(labels: tuple[int, ...]) -> st.SearchStrategy[list[DocumentStep]]:
     """At the end: what was open goes on under a label that the reader may not read; to the reader it is withdrawn.
 
     None of them is empty: an empty document is refused, and what was there stays.

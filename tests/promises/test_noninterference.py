@@ -7,25 +7,25 @@ counts of the stages, what came back of the open writes, and the lines of the lo
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.promises.direct import DirectHouse
-from tests.promises.questions import BEGIN, QUESTIONS, Question, answer, verdicts
+from tests.promises.examples import PHASES, ask, drawn_questions
+from tests.promises.questions import BEGIN, QUESTIONS, Question
 from tests.promises.small_houses import Clock, Workshop, wait_for_vectors, workshop
 from tests.promises.small_worlds import READERS, gone_dark, hidden_steps, open_steps
 from tests.promises.worlds import CANARIES, DocumentStep, Step, WithdrawStep, take
 
-# Without that of explaining, which runs a failure hundreds of times more.
-PHASES = (Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink)
-
-Placed = tuple[int, str, Step]  # which open step it comes before, the library, the step
+Placed = tuple[int, str, Step]  # before which open step it comes, at the end where there is none such; library, step
+_MOST = 6
 
 
 @dataclass(frozen=True)
@@ -41,35 +41,28 @@ class Case:
     questions: tuple[Question, ...]
 
 
-_METHODS = tuple(QUESTIONS)
-
-
-def _question(number: int) -> Question:
-    turn, place = divmod(number, len(_METHODS))
-    questions = QUESTIONS[_METHODS[place]]
-    return questions[turn % len(questions)]
-
-
-@st.composite
-def cases(draw: st.DrawFn) -> Case:
-    """A reader, steps that it may see, steps that it may not, questions."""
-    reader = draw(st.sampled_from(sorted(READERS)))
+@functools.cache
+def _drawn(reader: str, libraries: int) -> st.SearchStrategy[Case]:
     seen, unseen = READERS[reader]
-    libraries = draw(st.sampled_from((1, 1, 1, 2)))
     place = st.sampled_from(("default", "side")[:libraries])
-    shown = draw(st.lists(st.tuples(place, open_steps(seen)), max_size=7))
-    hidden = draw(
-        st.lists(st.tuples(st.integers(0, len(shown)), place, hidden_steps(unseen)), min_size=1, max_size=5)
+    shown = st.lists(st.tuples(place, open_steps(seen)), max_size=_MOST).map(tuple)
+    hidden = st.lists(st.tuples(st.integers(0, _MOST), place, hidden_steps(unseen)), min_size=1, max_size=5).map(tuple)
+    return st.builds(
+        Case,
+        st.just(reader),
+        st.just(libraries),
+        st.sampled_from((False, False, False, True)),
+        shown,
+        hidden,
+        gone_dark(unseen).map(tuple),
+        drawn_questions(leaping=True),
     )
-    return Case(
-        reader,
-        libraries,
-        draw(st.sampled_from((False, False, False, True))),
-        tuple(shown),
-        tuple(hidden),
-        tuple(draw(gone_dark(unseen))),
-        tuple(map(_question, draw(st.lists(st.integers(0, 1 << 16), min_size=6, max_size=12)))),
-    )
+
+
+def cases() -> st.SearchStrategy[Case]:
+    """A reader, steps that it may see, steps that it may not, questions."""
+    worlds = st.tuples(st.sampled_from(sorted(READERS)), st.sampled_from((1, 1, 1, 2)))
+    return worlds.flatmap(lambda world: _drawn(*world))
 
 
 @pytest.fixture(scope="module")
@@ -122,9 +115,7 @@ def _is_open(shown: Sequence[tuple[str, Step]], doc_id: str) -> bool:
     return bool(last) and isinstance(last[-1], DocumentStep)
 
 
-def _tell(
-    shop: Workshop, case: Case, at_last: Sequence[tuple[str, Step]], hidden: Sequence[Placed]
-) -> dict[str, Any]:
+def _tell(shop: Workshop, case: Case, at_last: Sequence[tuple[str, Step]], hidden: Sequence[Placed]) -> dict[str, Any]:
     """All that a house tells of the open steps and the questions."""
     clock = Clock()
     backend = "deterministic" if case.vectors else "none"
@@ -138,7 +129,7 @@ def _tell(
             wait_for_vectors(here)
             written = []  # how far the vectors are at a moment is a race
         before = len(here.lines())
-        told: dict[str, Any] = dict(_ask(here, case.questions))
+        told: dict[str, Any] = dict(ask(here, case.questions))
         lines = here.lines()[before:]
         for word in (*CANARIES, "alpha", "h/x.md"):
             assert word not in here.written.getvalue()
@@ -153,16 +144,8 @@ def _write(
     for hour in range(len(shown) + 1):
         clock.now = BEGIN + timedelta(hours=hour, minutes=-30)
         for place, library_id, step in hidden:
-            if place == hour:
+            if min(place, len(shown)) == hour:
                 take(here, step, library_id)
         clock.now = BEGIN + timedelta(hours=hour)
         for library_id, step in shown[hour : hour + 1]:
             yield take(here, step, library_id)
-
-
-def _ask(here: DirectHouse, questions: Sequence[Question]) -> Iterator[tuple[str, bytes]]:
-    for question in questions:
-        told, frames = answer(here, question)
-        yield repr(question), told
-        for citation in verdicts(frames, 2):
-            yield repr(citation), answer(here, citation)[0]
