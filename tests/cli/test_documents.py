@@ -1,0 +1,123 @@
+"""`groundwire documents`: what is stored, what changed, and how something is taken out."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.commands import REPORT, furnish, run, run_on_terminal, write
+
+
+def revise() -> None:
+    """Two revisions of a report, and a second document."""
+    furnish()
+    changed = REPORT.replace("Osaka", "Kobe").replace("# Annual", "# The annual")
+    write("mine", {"reports/2024.md": changed, "b.txt": "pears"})
+    assert run("ingest", "mine").code == 0
+
+
+def test_a_list_of_documents() -> None:
+    revise()
+    rows = [line.split("\t") for line in run("documents", "list").out.splitlines()]
+    assert [row[:4] for row in rows] == [["b.txt", "1", "active", "1"], ["reports/2024.md", "2", "active", "1"]]
+    assert rows[1][5].endswith("Z")
+    assert rows[1][7] == "The annual report 2024"
+    assert len(run("documents", "list", "reports/").out.splitlines()) == 1
+    assert run("documents", "list", "nothing/").out == ""
+    (frame, _) = run("documents", "list", "--json").frames
+    assert (frame["frame"], frame["doc_id"], frame["active"]) == ("DocumentRevision", "b.txt", True)
+
+
+def test_a_document_is_shown_with_its_text_and_chunks() -> None:
+    revise()
+    shown = dict(line.split("\t", 1) for line in run("documents", "show", "reports/2024.md").out.splitlines())
+    assert shown["revision"] == "2"
+    assert shown["title"] == "The annual report 2024"
+    assert len(shown["sha256"]) == 64
+    assert run("documents", "show", "reports/2024.md", "--revision", "1", "--text").out == REPORT
+    chunks = run("documents", "show", "reports/2024.md", "--chunks").out.splitlines()
+    assert chunks[-1].startswith("reports/2024.md@2#c0\t0-")
+    assert chunks[-1].endswith("\tno")
+    (frame,) = run("documents", "show", "b.txt", "--json", "--text", "--chunks").frames
+    assert frame["text"] == "pears"
+    assert frame["chunks"][0]["span"] == {"end": 5} or frame["chunks"][0]["span"] == {"start": 0, "end": 5}
+
+
+def test_history_and_what_changed() -> None:
+    revise()
+    rows = [line.split("\t") for line in run("documents", "history", "reports/2024.md").out.splitlines()]
+    assert [(row[1], row[2]) for row in rows] == [("2", "active"), ("1", "retired")]
+    assert rows[1][6].endswith("Z")
+    changed = run("documents", "diff", "reports/2024.md").out
+    assert "@@ " in changed
+    minus = "".join(line[2:] for line in changed.splitlines() if line.startswith("- "))
+    plus = "".join(line[2:] for line in changed.splitlines() if line.startswith("+ "))
+    assert "Osaka" in minus or "sa" in minus
+    assert plus
+    assert run("documents", "diff", "reports/2024.md", "--from", "2", "--to", "2").code in (0, 1)
+    frames = run("documents", "diff", "reports/2024.md", "--from", "1", "--to", "2", "--json").frames
+    assert {frame["frame"] for frame in frames} == {"TextChange"}
+
+
+def test_a_withdrawn_document_is_out_and_comes_back() -> None:
+    revise()
+    assert run("documents", "withdraw", "b.txt").out == "b.txt is withdrawn; its last revision was 1\n"
+    assert "was withdrawn already" in run("documents", "withdraw", "b.txt").out
+    assert "0 snippets" in run("retrieve", "pears").out
+    assert len(run("documents", "list").out.splitlines()) == 1
+    everything = run("documents", "list", "--withdrawn").out.splitlines()
+    assert [line.split("\t")[2] for line in everything] == ["retired", "active"]
+    run("ingest", "mine")
+    assert "b.txt" in run("documents", "list").out
+
+
+@pytest.mark.parametrize("command", ["show", "history", "diff", "withdraw"])
+def test_a_document_that_is_not_there(command: str) -> None:
+    furnish()
+    ran = run("documents", command, "nowhere.md")
+    assert ran.code == 1
+    assert "(UNKNOWN_DOCUMENT)" in ran.complaint
+
+
+def test_a_library_that_is_not_there() -> None:
+    furnish()
+    assert "(UNKNOWN_LIBRARY)" in run("documents", "list", "--library", "nowhere").complaint
+
+
+def test_names_in_any_script_on_a_narrow_terminal() -> None:
+    write("mine", {"報告書/二〇二四年度/売上高と営業利益の年次報告書.md": "# 売上高の年次報告書\n\n本文"})
+    assert run("ingest", "mine").code == 0
+    wide = run_on_terminal("documents", "list", columns=200, NO_COLOR="1").out.splitlines()
+    assert wide[0].split() == ["document", "revision", "state", "chunks", "characters", "stored", "retired", "title"]
+    assert "売上高と営業利益の年次報告書.md" in wide[1]
+    narrow = run_on_terminal("documents", "list", columns=40, NO_COLOR="1").out
+    assert "売上高" in narrow
+    assert "\x1b[32m" in run_on_terminal("documents", "list", columns=200, NO_COLOR="").out
+
+
+def test_why_a_passage_was_not_returned() -> None:
+    revise()
+    lines = run("why", "energy contract", "reports/2024.md", "--mode", "lexical").out.splitlines()
+    assert [line.split()[:2] for line in lines] == [
+        ["yes", "stored"],
+        ["yes", "active"],
+        ["yes", "words"],
+        ["yes", "rank"],
+    ]
+    assert "in it: energy, contract" in lines[2]
+    assert " 1 of 1 candidates" in lines[3] or " 1 of 2 candidates" in lines[3]
+    unmatched = run("why", "quarterly dividend", "reports/2024.md", "--mode", "lexical").out
+    assert "no   words     none of the words of the query stands in it; not in it: quarterly, dividend" in unmatched
+    assert "no passage of it matches" in unmatched
+    auto = run("why", "energy", "reports/2024.md").out
+    assert "no   vectors   0 of 1 chunks can be found by meaning" in auto
+
+
+def test_why_a_document_that_is_out_is_not_returned() -> None:
+    revise()
+    gone = run("why", "pears", "c.txt")
+    assert gone.code == 0
+    assert "the library default has no document c.txt; there are for example b.txt, reports/2024.md" in gone.out
+    run("documents", "withdraw", "b.txt")
+    assert "`groundwire ingest` brings it back" in run("why", "pears", "b.txt").out
+    frames = run("why", "pears", "b.txt", "--json").frames
+    assert [(frame["step"], frame["holds"]) for frame in frames] == [("stored", True), ("active", False)]
