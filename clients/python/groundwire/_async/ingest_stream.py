@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
 from functools import partial
 from types import TracebackType
 from typing import Any, Self
@@ -47,7 +46,7 @@ class AsyncIngestStream:
         self._open_call = open_call
         self._failure = failure
         self._change = asyncio.Event()  # the run has changed since the sending task looked at it
-        self._stopped = asyncio.Event()
+        self._stopped = asyncio.get_running_loop().create_future()
         self._call: Any = None
         self._responses: AsyncIterator[Any] | None = None
         self._sending: asyncio.Task[None] | None = None
@@ -75,7 +74,8 @@ class AsyncIngestStream:
 
     def cancel(self) -> None:
         """Break off. What was acknowledged stays; the same ingest_id goes on later."""
-        self._stopped.set()
+        if not self._stopped.done():
+            self._stopped.set_result(None)
         self._run.cancel()
         self._hang_up()
         if self._pulling is not None:
@@ -116,9 +116,8 @@ class AsyncIngestStream:
 
     async def _connect(self) -> AsyncIterator[Any] | None:
         """The responses of a new connection, None when there is to be none."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(self._run.delay):
-                await self._stopped.wait()
+        # Not asyncio.timeout: a task that is cancelled in the moment in which it runs out would not hear of it.
+        await asyncio.wait([self._stopped], timeout=self._run.delay)
         if not self._run.over:
             connection, first = self._run.connect()
             self._call = self._open_call()
