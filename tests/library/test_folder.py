@@ -149,28 +149,59 @@ def test_an_unknown_library(tmp_path: Path) -> None:
     assert refused.value.details == {"library_id": "finanse"}
 
 
-def test_deleting_takes_all_of_it(tmp_path: Path) -> None:
+def test_a_hidden_library_is_gone_at_once_and_its_files_when_they_are_freed(tmp_path: Path) -> None:
     with DataFolder(tmp_path) as folder:
         library = folder.create("x")
         with library.writing() as writer:
             writer.replace_document(make_document("a"))
-        folder.delete("x")
+        name = folder.hide("x")
         assert folder.list() == []
-        assert list((tmp_path / "libraries").iterdir()) == []
         with pytest.raises(Unavailable), library.writing():
             pass
         with pytest.raises(UnknownResource):
-            folder.delete("x")
+            folder.hide("x")
         assert folder.create("x").snapshot().rows == 0
+        other = folder.hide("x")
+        assert folder.hidden() == {name: "x", other: "x"}
+        folder.free(name)
+        folder.free(name)
+        folder.free(other)
+        assert list((tmp_path / "libraries").iterdir()) == []
+        with pytest.raises(ValueError, match="no hidden library"):
+            folder.free("../lock")
 
 
-def test_what_a_deletion_left_behind_goes_at_the_next_start(tmp_path: Path) -> None:
+def test_a_damaged_library_can_be_hidden(tmp_path: Path) -> None:
     with DataFolder(tmp_path) as folder:
         folder.create("x")
-    os.replace(tmp_path / "libraries/x", tmp_path / "libraries/.removed-x")
+    (tmp_path / "libraries/x/store.sqlite").write_bytes(b"not a database" * 1000)
+    with DataFolder(tmp_path) as folder:
+        with pytest.raises(GroundwireError):
+            folder.library("x")
+        name = folder.hide("x")
+        assert folder.hidden() == {name: "x"}
+        assert folder.list() == []
+
+
+def test_what_was_hidden_stays_so_over_a_restart(tmp_path: Path) -> None:
+    with DataFolder(tmp_path) as folder:
+        folder.create("x")
+        name = folder.hide("x")
     with DataFolder(tmp_path) as folder:
         assert folder.list() == []
-    assert list((tmp_path / "libraries").iterdir()) == []
+        assert folder.hidden() == {name: "x"}
+
+
+def test_a_library_made_anew_is_told_from_the_one_before(tmp_path: Path) -> None:
+    with DataFolder(tmp_path) as folder:
+        made = []
+        for _ in range(2):
+            folder.create("x")
+            made.append(folder.server_file.created_at("x"))
+            folder.hide("x")
+        assert "" not in made
+        assert len(set(made)) == 2
+        assert folder.server_file.created_at("x") == ""
 
 
 def test_each_library_is_shown_when_it_opens(tmp_path: Path) -> None:
