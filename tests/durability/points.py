@@ -108,7 +108,7 @@ POINTS: tuple[Point, ...] = (
         2,
     ),
     # Embedding.
-    Point("embedding: before a batch", Call(f"{_INGEST}.embedding:EmbeddingJob._embed_batch", "before")),
+    Point("embedding: before a batch", Call(f"{_INGEST}.embedding:EmbeddingWorker._embed_batch", "before")),
     Point("embedding: vectors made", Call(f"{_LIBRARY}.add_vectors", "before")),
     Point("embedding: in the store's transaction", Statement("INSERT OR IGNORE INTO embedding (", "after"), 20),
     Point(

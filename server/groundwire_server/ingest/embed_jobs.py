@@ -119,7 +119,7 @@ class EmbedJobs:
         if pending == 0:
             del self._broken_before[job.job_id]
             error = _broken(broken) if broken else None
-            self._board.end([job.job_id], JobState.FAILED if broken else JobState.SUCCEEDED, error)
+            self._board.end([job.job_id], JobState.FAILED if error else JobState.SUCCEEDED, error)
 
     def _begin(self, audience: Label, state: JobState) -> Job:
         (job,) = self._board.add(
@@ -144,6 +144,5 @@ class EmbedJobs:
 
 
 def _broken(chunks: int) -> Cause:
-    return Cause(
-        ErrorReason.INTERNAL, f"The embedder could not embed {chunks} chunks; all the others have their vectors."
-    )
+    why = f"The embedder could not embed {chunks} of its chunks; the others have their vectors."
+    return Cause(ErrorReason.INTERNAL, why)
