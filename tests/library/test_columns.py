@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
@@ -20,7 +21,9 @@ def _spans(drawn: list[tuple[int, Label, bool]]) -> list[RevisionSpan]:
     spans, row = [], 1
     for number, (chunks, label, dated) in enumerate(drawn):
         valid_as_of = START + timedelta(days=number) if dated else None
-        spans.append(RevisionSpan(row, chunks, f"d{number % 4}", number // 4 + 1, label, valid_as_of, number + 1, None))
+        revision = number // 4 + 1
+        born = number + 1
+        spans.append(RevisionSpan(row, chunks, f"d{number % 4}", revision, label, valid_as_of, born, None, revision))
         row += chunks
     return spans
 
@@ -35,10 +38,7 @@ def test_views_are_what_was_there(drawn: list[tuple[int, Label, bool]], cut: int
     generation = len(spans) + 1
     builder.add(spans[cut:])
     dying = sorted({number for number in deaths if number < len(spans)})
-    builder.retire(
-        RevisionSpan(s.first_row, s.chunks, s.doc_id, s.revision, s.label, s.valid_as_of, s.born, generation)
-        for s in (spans[number] for number in dying)
-    )
+    builder.retire(replace(spans[number], died=generation) for number in dying)
     late = builder.view()
     for view, seen, now in ((early, spans[:cut], cut), (late, spans, generation)):
         rows = [(span, seq) for span in seen for seq in range(span.chunks)]

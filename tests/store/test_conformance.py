@@ -61,6 +61,18 @@ FUNCTIONS: list[tuple[str, Callable[..., object], set[str]]] = [
     ("digest.DigestBook._add", _chained, {"the_digest_knows_no_order"}),
     ("store.SqliteStore._undo", _commit_instead, {"an_exception_undoes_everything"}),
     ("transaction.Transaction.died", lambda transaction, label, event: None, {"the_digest_tells_states_apart"}),
+    (
+        "documents.number_column",
+        lambda strictest: "revision",
+        {
+            "revisions_are_counted_as_they_are_seen",
+            "a_hidden_revision_leaves_no_trace",
+            "the_last_readable_revision_is_listed",
+        },
+    ),
+    ("chunks.number_column", lambda strictest: "revision", {"revisions_are_counted_as_they_are_seen"}),
+    ("fact_pages._stands_at", lambda fact, place: False, {"figures_are_listed_in_order"}),
+    ("edge_pages._is_of", lambda edge, source_doc: True, {"relations_are_listed_in_order"}),
 ]
 
 
@@ -105,6 +117,17 @@ STATEMENTS: list[tuple[str, str, set[str]]] = [
     ("touched_at < ?", "touched_at > ?", {"old_ingests_are_forgotten"}),
     ("PRIMARY KEY (name, generation)", "PRIMARY KEY (name)", {"named_texts_have_generations"}),
     ("PRIMARY KEY (name, label)", "PRIMARY KEY (name)", {"lower_labels_fix_families"}),
+    ("CASE label WHEN 1 THEN number_1", "CASE label WHEN 1 THEN number_3", {"revisions_are_counted_as_they_are_seen"}),
+    ("held.label <= :label", "1", {"the_last_readable_revision_is_listed"}),
+    ("number_2 < :before", "number_2 <= :before", {"revisions_and_chunks_come_in_pages"}),
+    ("BETWEEN first_row + :seq", "BETWEEN first_row + 1 - 1", {"revisions_and_chunks_come_in_pages"}),
+    ("CASE WHEN source = '' THEN source_doc ELSE source END", "source_doc", {"figures_are_listed_in_order"}),
+    ("CASE dimensions WHEN '[]' THEN '' ELSE dimensions END", "dimensions", {"figures_are_listed_in_order"}),
+    ("AND later.label <= :label", "", {"figures_are_listed_in_order"}),
+    ("coalesce(filed_at, committed_at) >= :at_stated", "1", {"figures_are_listed_in_order"}),
+    ("edge_id) > (", "edge_id) >= (", {"relations_are_listed_in_order", "what_stays_is_listed_once"}),
+    ("UNION SELECT DISTINCT relation", "UNION ALL SELECT DISTINCT relation", {"relations_are_listed_in_order"}),
+    ("ORDER BY held.revision DESC", "ORDER BY held.revision", {"the_last_readable_revision_is_listed"}),
     ("COMMIT", "ROLLBACK", {"a_transaction_is_whole", "a_commit_outlives_the_store"}),
 ]
 

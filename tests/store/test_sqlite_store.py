@@ -39,7 +39,7 @@ def _fail(connection: sqlite3.Connection) -> None:
     raise RuntimeError("stop")
 
 
-LATER: tuple[tuple[str, Migration], ...] = (*MIGRATIONS, ("0002_colour", _add_column))
+LATER: tuple[tuple[str, Migration], ...] = (*MIGRATIONS, ("9001_colour", _add_column))
 
 
 def test_a_later_migration_keeps_what_is_there(tmp_path: Path) -> None:
@@ -53,11 +53,53 @@ def test_a_later_migration_keeps_what_is_there(tmp_path: Path) -> None:
         store.close()
 
 
+def test_revisions_of_a_store_of_the_first_release_are_counted_as_they_are_seen(tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite"
+    SqliteStore(path, migrations=MIGRATIONS[:1]).close()
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("INSERT INTO generation VALUES (1, 0)")
+    for doc_id, labels in (("a", (2, 3, 4, 1, 2)), ("b", (3, 2)), ("日本", (4,))):
+        for revision, label in enumerate(labels, 1):
+            last = revision == len(labels)
+            connection.execute(
+                "INSERT INTO document_revision (doc_id, revision, label, born, died, first_row, chunks, event,"
+                " content_sha256, raw_sha256, raw_bytes, text_chars, title, media_type, chunker, attributes)"
+                " VALUES (?, ?, ?, 1, ?, 0, 0, x'00', x'00', x'00', 0, 0, '', '', '', '[]')",
+                (doc_id, revision, label, None if last else 1),
+            )
+    connection.close()
+    store = SqliteStore(path, now=TickingClock())
+    with store.writer() as writer:
+        assert writer.replace_document(make_document("b"), clearance=Label.INTERNAL).revision == 2
+    reader = store.reader()
+    seen = {
+        (doc_id, label): [r.revision for r in reader.revisions(doc_id, clearance=label)]
+        for doc_id in ("a", "b", "日本")
+        for label in (Label.PUBLIC, Label.INTERNAL, Label.CONFIDENTIAL, None)
+    }
+    assert {key: max(numbers, default=0) for key, numbers in seen.items()} == {
+        ("a", Label.PUBLIC): 1,
+        ("a", Label.INTERNAL): 3,
+        ("a", Label.CONFIDENTIAL): 4,
+        ("a", None): 5,
+        ("b", Label.PUBLIC): 0,
+        ("b", Label.INTERNAL): 2,
+        ("b", Label.CONFIDENTIAL): 3,
+        ("b", None): 3,
+        ("日本", Label.PUBLIC): 0,
+        ("日本", Label.INTERNAL): 0,
+        ("日本", Label.CONFIDENTIAL): 0,
+        ("日本", None): 1,
+    }
+    assert all(numbers == list(range(len(numbers), 0, -1)) for numbers in seen.values())
+    store.close()
+
+
 def test_a_failed_migration_leaves_the_store_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite"
     _filled(path).close()
     with pytest.raises(RuntimeError):
-        SqliteStore(path, migrations=(*LATER, ("0003_fail", _fail)))
+        SqliteStore(path, migrations=(*LATER, ("9002_fail", _fail)))
     store = SqliteStore(path)
     assert store.execute_read("SELECT name FROM sqlite_master WHERE name = 'half'") == []
     assert store.reader().counts(Label.INTERNAL) == (1, 2, 0, 0)
@@ -71,7 +113,8 @@ def test_a_store_of_a_newer_version_is_refused_and_left_alone(tmp_path: Path) ->
     with pytest.raises(FailedPrecondition) as refused:
         SqliteStore(path)
     assert refused.value.reason is ErrorReason.STORE_VERSION
-    assert refused.value.details == {"stored": "2", "known": "1"}
+    known = len(MIGRATIONS)
+    assert refused.value.details == {"stored": str(known + 1), "known": str(known)}
     assert path.read_bytes() == before
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from groundwire_server.citation.request import NOT_FOUND, CitationCheck, CitationVerdict
 from groundwire_server.evidence import ChunkId, Lineage, Locator, Principal, Span, slice_text, text_sha256
 from groundwire_server.security import drop_unreadable
@@ -16,6 +14,8 @@ if TYPE_CHECKING:
     from groundwire_server.store import StoredChunk, StoredRevision
 
 __all__ = ["verify_passage"]
+
+_NO_SEQ = 2**31  # no document has so many chunks, and a citation can name any number
 
 
 def verify_passage(lineage: Lineage, quote: str | None, snapshot: Snapshot, principal: Principal) -> CitationCheck:
@@ -115,9 +115,6 @@ def _chunks(
     snapshot: Snapshot, doc_id: str, revision: int, principal: Principal, seq: int | None = None
 ) -> list[StoredChunk]:
     """The readable chunks of a revision, in order; or the one with that number, if there is one."""
-    columns = snapshot.columns
-    places = [place for place in np.flatnonzero(columns.revision == revision) if columns.doc_ids[place] == doc_id]
-    if not places:
-        return []
-    rows = np.flatnonzero(columns.revision_of == places[0]).tolist()
-    return drop_unreadable(snapshot.chunks(rows if seq is None else rows[seq : seq + 1]), principal)
+    first, limit = (0, None) if seq is None else (min(seq, _NO_SEQ), 1)
+    found = snapshot.reader.chunks_of(doc_id, revision, first, limit, clearance=principal.clearance)
+    return drop_unreadable(found, principal)

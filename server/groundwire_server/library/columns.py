@@ -47,7 +47,7 @@ class ChunkColumns:
         born, died: int64[revisions], generations; `ALIVE` when it has not died. A death that a later generation brings
             may appear here too: it lies above every generation that a holder of these columns asks for.
         valid_as_of: int64[revisions], microseconds since 1970; the lowest int64 where it does not say.
-        key: uint64[revisions], hash of document and revision.
+        key: uint64[revisions], hash of document and revision, the latter counted up to its own label.
     """
 
     rows: int
@@ -220,5 +220,5 @@ def _valid_as_of(span: RevisionSpan) -> int:
 
 
 def _key(span: RevisionSpan) -> int:
-    digest = hashlib.blake2b(f"{span.revision} {span.doc_id}".encode(), digest_size=8).digest()
+    digest = hashlib.blake2b(f"{span.number} {span.doc_id}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big")

@@ -75,10 +75,6 @@ class Snapshot:
             kept &= self._attributes.evaluate(tree, self.reader, self.columns.revisions)
         return _read_only(self.columns.spread(kept))
 
-    def ever_readable(self, principal: Principal) -> bool:
-        """Whether there ever was a chunk that the caller might have read."""
-        return bool((self.columns.label <= min(principal.clearance, Label.CONFIDENTIAL)).any())
-
     def generation_at(self, known_at: datetime | None) -> int:
         """The generation that was the last at a moment; that of the snapshot for None and for later moments."""
         if known_at is None:
@@ -94,9 +90,13 @@ class Snapshot:
         """The store's chunk row of a row."""
         return int(self.columns.chunk_rows(np.array([row], np.int64))[0])
 
-    def chunks(self, rows: Sequence[int]) -> list[StoredChunk]:
-        """Chunks with all that their snippets need, in the order of the rows."""
-        return self.reader.chunks(self.columns.chunk_rows(np.asarray(rows, np.int64)).tolist())
+    def chunks(self, rows: Sequence[int], principal: Principal | None = None) -> list[StoredChunk]:
+        """Chunks with all that their snippets need, in the order of the rows.
+
+        principal: who counts their revisions, over those that it may read; None: over all.
+        """
+        clearance = None if principal is None else principal.clearance
+        return self.reader.chunks(self.columns.chunk_rows(np.asarray(rows, np.int64)).tolist(), clearance=clearance)
 
     def tie_key(self, row: int) -> tuple[str, int, int]:
         """(doc_id, revision, seq): the order of rows with equal scores."""

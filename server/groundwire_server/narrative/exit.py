@@ -62,7 +62,7 @@ def make_snippets(
 
 def _readable(snapshot: Snapshot, rows: dict[str, list[int]], principal: Principal) -> dict[int, StoredChunk]:
     wanted = rows.get(snapshot.library_id, [])
-    chunks = snapshot.chunks(wanted)
+    chunks = snapshot.chunks(wanted, principal)
     readable = set(map(id, drop_unreadable(chunks, principal)))
     return {row: chunk for row, chunk in zip(wanted, chunks, strict=True) if id(chunk) in readable}
 

@@ -3,7 +3,9 @@
 from groundwire_server.store.protocol import Store, StoreReader, StoreWriter
 from groundwire_server.store.rows import (
     ChunkMeta,
+    EdgePlace,
     EdgeRecord,
+    FactPlace,
     FactRecord,
     GenerationMark,
     IngestState,
@@ -24,7 +26,9 @@ from groundwire_server.store.sqlite import JobRow, ServerFile, SqliteStore, stor
 
 __all__ = [
     "ChunkMeta",
+    "EdgePlace",
     "EdgeRecord",
+    "FactPlace",
     "FactRecord",
     "GenerationMark",
     "IngestState",

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import date, datetime
 from typing import Protocol
 
-from groundwire_server.evidence import AttributeType, Family, Label, Value
+from groundwire_server.evidence import AttributeType, Family, Label, ReviewStatus, Value
 from groundwire_server.store.rows import (
     ChunkMeta,
+    EdgePlace,
     EdgeRecord,
+    FactPlace,
     FactRecord,
     GenerationMark,
     IngestState,
@@ -67,8 +69,17 @@ class StoreReader(Protocol):
         """(chunk_row, header + newline + text, or text where there is no header) for rows in [first_row, last_row]."""
         ...
 
-    def chunks(self, chunk_rows: Sequence[int]) -> list[StoredChunk]:
-        """The chunks in the order asked. Raises KeyError for a row that is not there."""
+    def chunks(self, chunk_rows: Sequence[int], *, clearance: Label | None = None) -> list[StoredChunk]:
+        """The chunks in the order asked. Raises KeyError for a row that is not there.
+
+        clearance: for whom their revisions are counted; it leaves none of them out.
+        """
+        ...
+
+    def chunks_of(
+        self, doc_id: str, revision: int, first_seq: int = 0, limit: int | None = None, *, clearance: Label | None
+    ) -> list[StoredChunk]:
+        """Chunks of one revision, ended or not, by seq, from a place on."""
         ...
 
     def iter_chunks(
@@ -85,20 +96,34 @@ class StoreReader(Protocol):
         """
         ...
 
-    def revision(self, doc_id: str, revision: int, *, clearance: Label | None) -> StoredRevision | None: ...
+    def revision(self, doc_id: str, revision: int, *, clearance: Label | None) -> StoredRevision | None:
+        """One revision by its number.
+
+        A reader counts from 1 over the revisions that it may read, here and wherever a revision is given or taken
+        beside a clearance; None counts all of them.
+        """
+        ...
 
     def active_revision(self, doc_id: str, *, clearance: Label | None) -> StoredRevision | None:
         """The revision that answers now; None as well where it is there and not readable."""
         ...
 
-    def revisions(self, doc_id: str, *, clearance: Label | None) -> list[StoredRevision]:
-        """Newest first."""
+    def revisions(
+        self, doc_id: str, before: int | None = None, limit: int | None = None, *, clearance: Label | None
+    ) -> list[StoredRevision]:
+        """Newest first, below a number, up to a limit."""
         ...
 
     def documents(
-        self, prefix: str = "", after: str = "", limit: int | None = None, *, clearance: Label | None
+        self,
+        prefix: str = "",
+        after: str = "",
+        limit: int | None = None,
+        *,
+        clearance: Label | None,
+        include_withdrawn: bool = False,
     ) -> list[StoredRevision]:
-        """Active revisions sorted by doc_id in code-point order."""
+        """Active revisions sorted by doc_id in code-point order, or of every document the last that can be read."""
         ...
 
     def source_text(self, doc_id: str, revision: int, *, clearance: Label | None) -> str | None: ...
@@ -129,6 +154,26 @@ class StoreReader(Protocol):
         """
         ...
 
+    def fact_page(
+        self,
+        clearance: Label,
+        *,
+        statuses: Collection[ReviewStatus],
+        metric: str | None = None,
+        entity: str | None = None,
+        source_doc: str | None = None,
+        all_versions: bool = False,
+        after: FactPlace | None = None,
+        limit: int,
+    ) -> list[StoredFact]:
+        """Readable filed values in one of the states, of each fact the last such one or all, behind a place.
+
+        By metric, entity, period_first, period_last, channel, dimensions, source (else source_doc), fact_id, and within
+        a fact as in `facts`; no dimensions come first, others by the JSON text of [[name, member], ...]. A place holds
+        whatever becomes of the row that stood there.
+        """
+        ...
+
     def fact_codes(self, clearance: Label, axis: str) -> list[str]:
         """Distinct codes on an axis ("metric", "entity", "channel") of readable facts that are not PENDING, sorted."""
         ...
@@ -151,6 +196,21 @@ class StoreReader(Protocol):
 
     def retired_edge(self, clearance: Label, edge_id: str) -> list[StoredEdge]:
         """Readable sources of one edge that are there no more, in the order of `edge`: old citations name them."""
+        ...
+
+    def edge_page(
+        self,
+        clearance: Label,
+        *,
+        relation: str | None = None,
+        source_doc: str | None = None,
+        after: EdgePlace | None = None,
+        limit: int,
+    ) -> list[list[StoredEdge]]:
+        """Relations behind a place, each as its readable sources in the order of `edge`, of one source_doc on demand.
+
+        By relation, source_kind, source, target_kind, target, edge_id.
+        """
         ...
 
     def relations(self, clearance: Label) -> list[str]:

@@ -15,7 +15,9 @@ from groundwire_server.evidence import Attribute, Dimension, Label, ReviewStatus
 
 __all__ = [
     "ChunkMeta",
+    "EdgePlace",
     "EdgeRecord",
+    "FactPlace",
     "FactRecord",
     "GenerationMark",
     "IngestState",
@@ -124,7 +126,10 @@ class ChunkMeta:
 
 @dataclass(frozen=True, slots=True)
 class RevisionSpan:
-    """A revision and its chunk rows: first_row, first_row + 1 ... in seq order. Columns over chunks are made of it."""
+    """A revision and its chunk rows: first_row, first_row + 1 ... in seq order. Columns over chunks are made of it.
+
+    number: its number for who may read up to its label; revision is that among all.
+    """
 
     first_row: int
     chunks: int
@@ -134,6 +139,7 @@ class RevisionSpan:
     valid_as_of: datetime | None
     born: int
     died: int | None
+    number: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +270,39 @@ class StoredEdge:
     recorded_at: datetime
     born: int
     died: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class FactPlace:
+    """Where a filed value stands in the list of all: a place that has meaning without the row that was there.
+
+    source: the record's, or its source_doc where it has none.
+    stated_at: its filed_at or recorded_at; None: behind all versions of the fact.
+    equals: how many values of the fact with the same stated_at stand up to here, this one included.
+    """
+
+    metric: str
+    entity: str
+    period_first: date
+    period_last: date
+    channel: str
+    dimensions: tuple[Dimension, ...]
+    source: str
+    fact_id: str
+    stated_at: datetime | None = None
+    equals: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class EdgePlace:
+    """Where a relation stands in the list of all."""
+
+    relation: str
+    source_kind: str
+    source: str
+    target_kind: str
+    target: str
+    edge_id: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from groundwire_server.store.conformance import documents, edges, facts, isolation, ledger, settings, transactions
+from groundwire_server.store.conformance import (
+    documents,
+    edges,
+    facts,
+    isolation,
+    ledger,
+    lists,
+    settings,
+    transactions,
+)
 from groundwire_server.store.conformance.check import Check
 
 __all__ = ["ALL_CHECKS"]
 
 ALL_CHECKS: tuple[Check, ...] = tuple(
     Check.of(function)
-    for module in (transactions, documents, settings, facts, edges, isolation, ledger)
+    for module in (transactions, documents, settings, facts, edges, lists, isolation, ledger)
     for function in module.CHECKS
 )

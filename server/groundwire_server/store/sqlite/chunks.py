@@ -14,31 +14,65 @@ from groundwire_server.store.sqlite.codec import (
     decode_optional_instant,
     decode_span,
 )
+from groundwire_server.store.sqlite.documents import number_column
 from groundwire_server.store.sqlite.transaction import VISIBLE
 
-__all__ = ["page_of_chunks", "page_of_index_texts", "page_of_metas", "read_chunks"]
+__all__ = ["chunks_of_revision", "page_of_chunks", "page_of_index_texts", "page_of_metas", "read_chunks"]
 
 _PAGE = 4096
 _PAGE_OF_CHUNKS = 500
 _PARAMETERS = 500
 
 _COLUMNS = (
-    "SELECT chunk_row, doc_id, revision, seq, title, text, span_start, span_end, locator, header, heading, parent_id,"
+    "SELECT chunk_row, doc_id, {number}, seq, title, text, span_start, span_end, locator, header, heading, parent_id,"
     " parent_start, parent_end, parent_locator, label, valid_as_of, committed_at, attributes"
     " FROM chunk JOIN document_revision USING (revision_row) JOIN generation ON generation = born"
 )
 _CHUNK = f"{_COLUMNS} WHERE born <= ? AND chunk_row IN ({{places}})"
+_OF_REVISION = (
+    f"{_COLUMNS} WHERE doc_id = :doc AND {{number}} = :revision AND born <= :g AND label <= :label"
+    " AND chunk_row BETWEEN first_row + :seq AND first_row + chunks - 1 ORDER BY chunk_row LIMIT :limit"
+)
 
 
-def read_chunks(connection: sqlite3.Connection, generation: int, chunk_rows: Sequence[int]) -> list[StoredChunk]:
-    """The chunks in the order asked. Raises KeyError for a row that the generation does not have."""
+def read_chunks(
+    connection: sqlite3.Connection, generation: int, chunk_rows: Sequence[int], strictest: int
+) -> list[StoredChunk]:
+    """The chunks in the order asked, revisions counted up to a label.
+
+    Raises KeyError for a row that the generation does not have.
+    """
     found: dict[int, StoredChunk] = {}
     for start in range(0, len(chunk_rows), _PARAMETERS):
         some = [int(row) for row in chunk_rows[start : start + _PARAMETERS]]
-        statement = _CHUNK.format(places=",".join("?" * len(some)))
+        statement = _CHUNK.format(number=number_column(strictest), places=",".join("?" * len(some)))
         for row in connection.execute(statement, (generation, *some)).fetchall():
             found[row[0]] = _chunk(row)
     return [found[int(row)] for row in chunk_rows]
+
+
+def chunks_of_revision(
+    connection: sqlite3.Connection,
+    generation: int,
+    strictest: int,
+    doc_id: str,
+    revision: int,
+    first_seq: int,
+    limit: int,
+) -> list[StoredChunk]:
+    """Chunks of one readable revision from a place on, at most `limit`; negative: all."""
+    rows = connection.execute(
+        _OF_REVISION.format(number=number_column(strictest)),
+        {
+            "g": generation,
+            "label": strictest,
+            "doc": doc_id,
+            "revision": revision,
+            "seq": first_seq,
+            "limit": limit,
+        },
+    )
+    return [_chunk(row) for row in rows.fetchall()]
 
 
 def page_of_chunks(
@@ -53,7 +87,8 @@ def page_of_chunks(
     state = "born <= :g" if include_inactive else VISIBLE
     document = "" if doc_id is None else "AND doc_id = :doc"
     rows = connection.execute(
-        f"{_COLUMNS} WHERE chunk_row > :after AND {state} AND label <= :label {document}"
+        f"{_COLUMNS.format(number=number_column(strictest))}"
+        f" WHERE chunk_row > :after AND {state} AND label <= :label {document}"
         f" ORDER BY chunk_row LIMIT {_PAGE_OF_CHUNKS}",
         {"g": generation, "label": strictest, "after": after_row, "doc": doc_id},
     )

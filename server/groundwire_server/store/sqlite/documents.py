@@ -26,12 +26,14 @@ from groundwire_server.store.sqlite.codec import (
     is_storable,
 )
 from groundwire_server.store.sqlite.digest import birth_event, hash_parts
-from groundwire_server.store.sqlite.transaction import Transaction
+from groundwire_server.store.sqlite.transaction import VISIBLE, Transaction
 
 __all__ = [
     "last_chunk_row",
     "last_revision",
+    "number_column",
     "page_of_details",
+    "page_of_documents",
     "page_of_spans",
     "prefix_end",
     "read_revisions",
@@ -56,36 +58,41 @@ def replace_document(transaction: Transaction, document: NewDocument, strictest:
     """
     _check(transaction, document, strictest)
     if document.label <= strictest:
-        return _replace(transaction, document)
+        return _replace(transaction, document, strictest)
     seen = last_revision(transaction.connection, document.doc_id, strictest)
-    _replace(transaction, document)
+    _replace(transaction, document, strictest)
     return Replaced(document.doc_id, seen + 1, len(document.chunks), unchanged=False)
 
 
-def _replace(transaction: Transaction, document: NewDocument) -> Replaced:
+def _replace(transaction: Transaction, document: NewDocument, strictest: int) -> Replaced:
+    """The revision that is told is counted up to `strictest`."""
     attributes = encode_attributes(document.attributes)
     content = _content_sha256(document, attributes)
     connection = transaction.connection
     last = connection.execute(
-        "SELECT revision, chunks, content_sha256, died IS NULL FROM document_revision"
+        "SELECT number_1, number_2, number_3, revision, chunks, content_sha256, died IS NULL FROM document_revision"
         " WHERE doc_id = ? ORDER BY revision DESC LIMIT 1",
         (document.doc_id,),
     ).fetchone()
-    if last is not None and last[3] and last[2] == content:
-        return Replaced(document.doc_id, last[0], last[1], unchanged=True)
-    if last is not None and last[3]:
+    before, chunks, last_content, active = (last[:4], *last[4:]) if last is not None else ((0, 0, 0, 0), 0, b"", False)
+    if active and last_content == content:
+        return Replaced(document.doc_id, before[strictest - 1], chunks, unchanged=True)
+    if active:
         retire_revision(transaction, document.doc_id)
-    revision = 1 if last is None else last[0] + 1
+    numbers = [number + (document.label <= label) for label, number in enumerate(before, 1)]
     transaction.attributes.fix(document.label, document.attributes)
-    event = birth_event("document", document.doc_id, revision, int(document.label), content, document.raw_sha256)
+    # Counted up to its own label, so that the event says nothing of revisions that a reader of it may not read.
+    number = numbers[document.label - 1]
+    event = birth_event("document", document.doc_id, number, int(document.label), content, document.raw_sha256)
     first_row = _next_chunk_row(connection) if document.chunks else 0
     cursor = connection.execute(
-        "INSERT INTO document_revision (doc_id, revision, label, born, first_row, chunks, valid_as_of, event,"
-        " content_sha256, raw_sha256, raw_bytes, text_chars, title, media_type, chunker, attributes)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO document_revision (doc_id, number_1, number_2, number_3, revision, label, born, first_row,"
+        " chunks, valid_as_of, event, content_sha256, raw_sha256, raw_bytes, text_chars, title, media_type, chunker,"
+        " attributes)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             document.doc_id,
-            revision,
+            *numbers,
             int(document.label),
             transaction.generation,
             first_row,
@@ -110,7 +117,7 @@ def _replace(transaction: Transaction, document: NewDocument) -> Replaced:
         _chunk_rows(document, cursor.lastrowid or 0, first_row),
     )
     transaction.born(document.label, event)
-    return Replaced(document.doc_id, revision, len(document.chunks), unchanged=False)
+    return Replaced(document.doc_id, numbers[strictest - 1], len(document.chunks), unchanged=False)
 
 
 def recut_document(
@@ -140,13 +147,14 @@ def recut_document(
         attributes=decode_attributes(attributes),
     )
     _check_spans(document)
-    return _replace(transaction, document)
+    return _replace(transaction, document, int(Label.RESTRICTED))
 
 
 def last_revision(connection: sqlite3.Connection, doc_id: str, strictest: int) -> int:
-    """The highest revision that a document ever had up to a label; 0 when it had none."""
+    """The highest revision that a document ever had up to a label, counted up to it; 0 when it had none."""
     row = connection.execute(
-        "SELECT coalesce(max(revision), 0) FROM document_revision WHERE doc_id = ? AND label <= ?", (doc_id, strictest)
+        f"SELECT coalesce(max({number_column(strictest)}), 0) FROM document_revision WHERE doc_id = ? AND label <= ?",
+        (doc_id, strictest),
     ).fetchone()
     return int(row[0])
 
@@ -245,12 +253,18 @@ def retire_revision(transaction: Transaction, doc_id: str) -> int:
 
 
 _REVISION = (
-    "SELECT doc_id, revision, title, media_type, raw_sha256, raw_bytes, text_chars, chunker, chunks, label,"
+    "SELECT doc_id, {number}, title, media_type, raw_sha256, raw_bytes, text_chars, chunker, chunks, label,"
     " valid_as_of, attributes, born, CASE WHEN died <= :g THEN died END AS ended,"
     " (SELECT committed_at FROM generation WHERE generation = born),"
     " (SELECT committed_at FROM generation WHERE generation = died AND died <= :g)"
-    " FROM document_revision WHERE born <= :g AND label <= :label "
+    " FROM document_revision"
 )
+_OF_DOCUMENT = f"{_REVISION} WHERE doc_id = :doc AND born <= :g AND label <= :label"
+
+
+def number_column(strictest: int) -> str:
+    """The column of the number that revisions have for who reads up to a label."""
+    return "revision" if strictest == Label.RESTRICTED else f"number_{strictest}"
 
 
 def _revision(row: tuple[Any, ...]) -> StoredRevision:
@@ -277,11 +291,76 @@ def _revision(row: tuple[Any, ...]) -> StoredRevision:
 
 
 def read_revisions(
-    connection: sqlite3.Connection, generation: int, strictest: int, condition: str, parameters: dict[str, object]
+    connection: sqlite3.Connection,
+    generation: int,
+    strictest: int,
+    doc_id: str,
+    *,
+    revision: int | None = None,
+    active: bool = False,
+    before: int | None = None,
+    limit: int = -1,
 ) -> list[StoredRevision]:
-    """Revisions up to a generation and a label that a condition (with its order) picks."""
-    rows = connection.execute(_REVISION + condition, {"g": generation, "label": strictest, **parameters})
+    """Revisions of a document up to a generation and a label, newest first.
+
+    Args:
+        revision: only the one with this number. active: only the one that is visible. before: only those below.
+        limit: at most so many; negative: all.
+    """
+    number = number_column(strictest)
+    conditions = [_OF_DOCUMENT.format(number=number)]
+    conditions += [f"{number} = :revision"] * (revision is not None)
+    conditions += [f"{number} < :before"] * (before is not None)
+    conditions += [VISIBLE] * active
+    rows = connection.execute(
+        f"{' AND '.join(conditions)} ORDER BY document_revision.revision DESC LIMIT :limit",
+        {
+            "g": generation,
+            "label": strictest,
+            "doc": doc_id,
+            "revision": revision,
+            "before": before,
+            "limit": limit,
+        },
+    )
     return [_revision(row) for row in rows.fetchall()]
+
+
+def page_of_documents(
+    connection: sqlite3.Connection,
+    generation: int,
+    strictest: int,
+    prefix: str,
+    after: str,
+    limit: int,
+    *,
+    include_withdrawn: bool,
+) -> list[StoredRevision]:
+    """Active revisions up to a label by doc_id, or the last readable one of every document; negative limit: all.
+
+    Each label has its own walk through the index, and the walks are merged as far as the page needs them.
+    """
+    end = prefix_end(prefix)
+    start = "doc_id > :after" if after >= prefix else "doc_id >= :prefix"
+    picked = start if end is None else f"{start} AND doc_id < :end"
+    revision = _REVISION.format(number=number_column(strictest))
+    labels = range(1, strictest + 1)
+    if include_withdrawn:
+        walks = [
+            f"SELECT DISTINCT doc_id FROM document_revision WHERE label = {label} AND {picked} AND born <= :g"
+            for label in labels
+        ]
+        statement = (
+            f"{revision} WHERE revision_row IN (SELECT (SELECT revision_row FROM document_revision AS held"
+            " WHERE held.doc_id = listed.doc_id AND held.born <= :g AND held.label <= :label"
+            " ORDER BY held.revision DESC LIMIT 1)"
+            f" FROM ({' UNION '.join(walks)} ORDER BY doc_id LIMIT :limit) AS listed) ORDER BY doc_id"
+        )
+    else:
+        walks = [f"{revision} WHERE label = {label} AND {picked} AND {VISIBLE}" for label in labels]
+        statement = f"{' UNION ALL '.join(walks)} ORDER BY doc_id LIMIT :limit"
+    named = {"g": generation, "label": strictest, "prefix": prefix, "after": after, "end": end, "limit": limit}
+    return [_revision(row) for row in connection.execute(statement, named).fetchall()]
 
 
 def read_source_text(
@@ -290,7 +369,7 @@ def read_source_text(
     """The whole text of a revision, or None where there is none to read."""
     row = connection.execute(
         "SELECT text FROM document_revision JOIN source_text USING (revision_row)"
-        " WHERE doc_id = ? AND revision = ? AND born <= ? AND label <= ?",
+        f" WHERE doc_id = ? AND {number_column(strictest)} = ? AND born <= ? AND label <= ?",
         (doc_id, revision, generation, strictest),
     ).fetchone()
     return None if row is None else str(row[0])
@@ -320,15 +399,16 @@ def last_chunk_row(connection: sqlite3.Connection, generation: int) -> int:
 
 
 _SPAN = (
-    "SELECT first_row, chunks, doc_id, revision, label, valid_as_of, born, CASE WHEN died <= :g THEN died END"
+    "SELECT first_row, chunks, doc_id, revision, label, valid_as_of, born, CASE WHEN died <= :g THEN died END,"
+    " CASE label WHEN 1 THEN number_1 WHEN 2 THEN number_2 WHEN 3 THEN number_3 ELSE revision END"
     " FROM document_revision"
 )
 
 
 def _span(row: tuple[Any, ...]) -> RevisionSpan:
-    first_row, chunks, doc_id, revision, label, valid_as_of, born, died = row
+    first_row, chunks, doc_id, revision, label, valid_as_of, born, died, number = row
     valid = decode_optional_instant(valid_as_of)
-    return RevisionSpan(first_row, chunks, doc_id, revision, Label(label), valid, born, died)
+    return RevisionSpan(first_row, chunks, doc_id, revision, Label(label), valid, born, died, number)
 
 
 def _span_start(connection: sqlite3.Connection, after_row: int) -> int:

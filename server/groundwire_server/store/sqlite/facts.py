@@ -25,7 +25,7 @@ from groundwire_server.store.sqlite.codec import (
 from groundwire_server.store.sqlite.digest import birth_event, hash_parts
 from groundwire_server.store.sqlite.transaction import VISIBLE, Transaction
 
-__all__ = ["AXES", "put_facts", "read_fact_codes", "read_facts", "retire_facts_of"]
+__all__ = ["AXES", "FACT_COLUMNS", "fact_of_row", "put_facts", "read_fact_codes", "read_facts", "retire_facts_of"]
 
 AXES = ("channel", "entity", "metric")
 _VALUE = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -194,10 +194,9 @@ def retire_facts_of(transaction: Transaction, source_doc: str, strictest: int) -
     return transaction.retire_stated_by("fact", source_doc, strictest)
 
 
-_FACT = (
-    f"SELECT fact_row, fact_id, committed_at, born, CASE WHEN died <= :g THEN died END, {_COLUMNS}"
-    " FROM fact JOIN generation ON generation = born WHERE label <= :label AND "
-)
+# What `fact_of_row` makes a fact of, from fact JOIN generation.
+FACT_COLUMNS = f"fact_row, fact_id, committed_at, born, CASE WHEN died <= :g THEN died END, {_COLUMNS}"
+_FACT = f"SELECT {FACT_COLUMNS} FROM fact JOIN generation ON generation = born WHERE label <= :label AND "
 # :then is the generation of known_at; a value that says when it was filed counts from that day on.
 _KNOWN = f"CASE WHEN filed_at IS NULL THEN {VISIBLE.replace(':g', ':then')} ELSE filed_at <= :known AND {VISIBLE} END"
 _GONE = "died <= :g"
@@ -220,11 +219,12 @@ def read_facts(
     statement = _FACT + " AND ".join([state, *(f"{column} = :{column}" for column in sorted(wanted))])
     moment, then = known or (0, 0)
     parameters = {"g": generation, "label": strictest, "known": moment, "then": then, **wanted}
-    facts = [_fact(row) for row in connection.execute(statement, parameters).fetchall()]
+    facts = [fact_of_row(row) for row in connection.execute(statement, parameters).fetchall()]
     return sorted(facts, key=lambda fact: (fact.fact_id, fact.record.filed_at or fact.recorded_at, fact.fact_row))
 
 
-def _fact(row: tuple[Any, ...]) -> StoredFact:
+def fact_of_row(row: tuple[Any, ...]) -> StoredFact:
+    """A fact of the columns of `FACT_COLUMNS`."""
     fact_row, fact_id, recorded_at, born, died, *columns = row
     (label, metric, entity, period, first, last, channel, dimensions, value, unit, source, source_doc) = columns[:12]
     (locator, decimals, as_written, valid_as_of, filed_at, review_status, author, reason, attributes) = columns[12:]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import date, datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from groundwire_server.evidence import AllOf, Family, Label, Operator, Predicate, ReviewStatus, Value, matches
 from groundwire_server.store.rows import (
     ChunkMeta,
+    EdgePlace,
+    FactPlace,
     IngestState,
     RevisionDetail,
     RevisionSpan,
@@ -17,7 +19,17 @@ from groundwire_server.store.rows import (
     StoredFact,
     StoredRevision,
 )
-from groundwire_server.store.sqlite import chunks, documents, edges, embeddings, facts, generations, ledger
+from groundwire_server.store.sqlite import (
+    chunks,
+    documents,
+    edge_pages,
+    edges,
+    embeddings,
+    fact_pages,
+    facts,
+    generations,
+    ledger,
+)
 from groundwire_server.store.sqlite.attributes import read_attribute_schema
 from groundwire_server.store.sqlite.codec import encode_instant
 from groundwire_server.store.sqlite.connection import ReadPool
@@ -71,9 +83,15 @@ class SqliteReader:
             yield from page
             first_row = page[-1][0] + 1
 
-    def chunks(self, chunk_rows: Sequence[int]) -> list[StoredChunk]:
+    def chunks(self, chunk_rows: Sequence[int], *, clearance: Label | None = None) -> list[StoredChunk]:
         with self._pool.connection() as connection:
-            return chunks.read_chunks(connection, self._generation, chunk_rows)
+            return chunks.read_chunks(connection, self._generation, chunk_rows, readable_labels(clearance))
+
+    def chunks_of(
+        self, doc_id: str, revision: int, first_seq: int = 0, limit: int | None = None, *, clearance: Label | None
+    ) -> list[StoredChunk]:
+        most, strictest = -1 if limit is None else limit, readable_labels(clearance)
+        return self._page(chunks.chunks_of_revision, strictest, doc_id, revision, first_seq, most)
 
     def iter_chunks(
         self,
@@ -92,29 +110,37 @@ class SqliteReader:
             after_row = page[-1].chunk_row
 
     def revision(self, doc_id: str, revision: int, *, clearance: Label | None) -> StoredRevision | None:
-        found = self._revisions("AND doc_id = :doc AND revision = :revision", clearance, doc=doc_id, revision=revision)
+        found = self._revisions(doc_id, clearance, revision=revision)
         return found[0] if found else None
 
     def active_revision(self, doc_id: str, *, clearance: Label | None) -> StoredRevision | None:
-        found = self._revisions(f"AND doc_id = :doc AND {VISIBLE}", clearance, doc=doc_id)
+        found = self._revisions(doc_id, clearance, active=True)
         return found[0] if found else None
 
-    def revisions(self, doc_id: str, *, clearance: Label | None) -> list[StoredRevision]:
-        return self._revisions("AND doc_id = :doc ORDER BY revision DESC", clearance, doc=doc_id)
+    def revisions(
+        self, doc_id: str, before: int | None = None, limit: int | None = None, *, clearance: Label | None
+    ) -> list[StoredRevision]:
+        return self._revisions(doc_id, clearance, before=before, limit=-1 if limit is None else limit)
 
     def documents(
-        self, prefix: str = "", after: str = "", limit: int | None = None, *, clearance: Label | None
+        self,
+        prefix: str = "",
+        after: str = "",
+        limit: int | None = None,
+        *,
+        clearance: Label | None,
+        include_withdrawn: bool = False,
     ) -> list[StoredRevision]:
-        end = documents.prefix_end(prefix)
-        return self._revisions(
-            f"AND doc_id > :after AND doc_id >= :prefix {'' if end is None else 'AND doc_id < :end'} AND {VISIBLE}"
-            " ORDER BY doc_id LIMIT :limit",
-            clearance,
-            after=after,
-            prefix=prefix,
-            end=end,
-            limit=-1 if limit is None else limit,
-        )
+        with self._pool.connection() as connection:
+            return documents.page_of_documents(
+                connection,
+                self._generation,
+                readable_labels(clearance),
+                prefix,
+                after,
+                -1 if limit is None else limit,
+                include_withdrawn=include_withdrawn,
+            )
 
     def source_text(self, doc_id: str, revision: int, *, clearance: Label | None) -> str | None:
         with self._pool.connection() as connection:
@@ -149,6 +175,31 @@ class SqliteReader:
     def retired_facts(self, clearance: Label, fact_id: str) -> list[StoredFact]:
         return self._facts(clearance, {"fact_id": fact_id}, None, gone=True)
 
+    def fact_page(
+        self,
+        clearance: Label,
+        *,
+        statuses: Collection[ReviewStatus],
+        metric: str | None = None,
+        entity: str | None = None,
+        source_doc: str | None = None,
+        all_versions: bool = False,
+        after: FactPlace | None = None,
+        limit: int,
+    ) -> list[StoredFact]:
+        named = {"metric": metric, "entity": entity, "source_doc": source_doc}
+        with self._pool.connection() as connection:
+            return fact_pages.read_fact_page(
+                connection,
+                self._generation,
+                readable_labels(clearance),
+                statuses=statuses,
+                wanted={name: value for name, value in named.items() if value is not None},
+                all_versions=all_versions,
+                after=after,
+                limit=limit,
+            )
+
     def fact_codes(self, clearance: Label, axis: str) -> list[str]:
         with self._pool.connection() as connection:
             return facts.read_fact_codes(connection, self._generation, readable_labels(clearance), axis)
@@ -164,6 +215,26 @@ class SqliteReader:
     def retired_edge(self, clearance: Label, edge_id: str) -> list[StoredEdge]:
         with self._pool.connection() as connection:
             return edges.read_edge(connection, self._generation, readable_labels(clearance), edge_id, gone=True)
+
+    def edge_page(
+        self,
+        clearance: Label,
+        *,
+        relation: str | None = None,
+        source_doc: str | None = None,
+        after: EdgePlace | None = None,
+        limit: int,
+    ) -> list[list[StoredEdge]]:
+        named = {"relation": relation, "source_doc": source_doc}
+        with self._pool.connection() as connection:
+            return edge_pages.read_edge_page(
+                connection,
+                self._generation,
+                readable_labels(clearance),
+                wanted={name: value for name, value in named.items() if value is not None},
+                after=after,
+                limit=limit,
+            )
 
     def relations(self, clearance: Label) -> list[str]:
         with self._pool.connection() as connection:
@@ -223,10 +294,9 @@ class SqliteReader:
         with self._pool.connection() as connection:
             return read(connection, self._generation, *arguments)
 
-    def _revisions(self, condition: str, clearance: Label | None, **parameters: object) -> list[StoredRevision]:
+    def _revisions(self, doc_id: str, clearance: Label | None, **which: Any) -> list[StoredRevision]:
         with self._pool.connection() as connection:
-            strictest = readable_labels(clearance)
-            return documents.read_revisions(connection, self._generation, strictest, condition, parameters)
+            return documents.read_revisions(connection, self._generation, readable_labels(clearance), doc_id, **which)
 
     def _facts(
         self, clearance: Label, wanted: dict[str, str], known_at: datetime | None, *, gone: bool = False

@@ -197,7 +197,39 @@ def _lay_tables(connection: sqlite3.Connection) -> None:
     _run_script(connection, _FIRST)
 
 
-MIGRATIONS: tuple[tuple[str, Migration], ...] = (("0001_lay_tables", _lay_tables),)
+# number_1 to number_3: the number that a revision has for who reads up to PUBLIC, INTERNAL or CONFIDENTIAL; revision is
+# the one among all. The indexes of lists begin with the label: what is hidden from a reader takes no time of its own.
+_LISTS = """
+ALTER TABLE document_revision ADD COLUMN number_1 INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE document_revision ADD COLUMN number_2 INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE document_revision ADD COLUMN number_3 INTEGER NOT NULL DEFAULT 0;
+UPDATE document_revision SET number_1 = counted.number_1, number_2 = counted.number_2, number_3 = counted.number_3
+FROM (
+    SELECT revision_row AS counted_row,
+        sum(label <= 1) OVER history AS number_1,
+        sum(label <= 2) OVER history AS number_2,
+        sum(label <= 3) OVER history AS number_3
+    FROM document_revision
+    WINDOW history AS (PARTITION BY doc_id ORDER BY revision)
+) AS counted
+WHERE revision_row = counted.counted_row;
+CREATE INDEX revision_by_label ON document_revision (label, doc_id, born, died);
+CREATE INDEX fact_by_label ON fact (label, metric, entity, period_first, period_last);
+CREATE INDEX fact_by_label_and_source ON fact (label, source_doc, metric, entity, period_first, period_last);
+CREATE INDEX edge_by_label ON edge (label, relation, source_kind, source, target_kind, target, edge_id);
+CREATE INDEX edge_by_label_and_source ON edge
+    (label, source_doc, relation, source_kind, source, target_kind, target, edge_id);
+"""
+
+
+def _prepare_lists(connection: sqlite3.Connection) -> None:
+    _run_script(connection, _LISTS)
+
+
+MIGRATIONS: tuple[tuple[str, Migration], ...] = (
+    ("0001_lay_tables", _lay_tables),
+    ("0002_prepare_lists", _prepare_lists),
+)
 
 
 def check_migrations(applied: Sequence[str], migrations: Sequence[tuple[str, Migration]] = MIGRATIONS) -> int:
