@@ -1,23 +1,41 @@
-"""The relation graph: what is around a node, each edge with its sources."""
+"""The relation graph: what is around nodes, what can be reached, how they hang together, each edge with its sources."""
 
+from groundwire_server.graph.check import MAX_PATHS
 from groundwire_server.graph.edges import EDGE_ATTRIBUTES
 from groundwire_server.graph.request import (
     OPERATIONS,
+    Closure,
+    CommonAncestors,
+    Compare,
+    Derivation,
     Direction,
     Neighborhood,
+    PathChoice,
+    Paths,
+    Rollup,
     TraceBudget,
     TraceLimits,
+    TraceOperation,
     TraceRequest,
 )
 from groundwire_server.graph.trace import trace
 
 __all__ = [
     "EDGE_ATTRIBUTES",
+    "MAX_PATHS",
     "OPERATIONS",
+    "Closure",
+    "CommonAncestors",
+    "Compare",
+    "Derivation",
     "Direction",
     "Neighborhood",
+    "PathChoice",
+    "Paths",
+    "Rollup",
     "TraceBudget",
     "TraceLimits",
+    "TraceOperation",
     "TraceRequest",
     "trace",
 ]

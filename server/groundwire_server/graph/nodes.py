@@ -105,28 +105,32 @@ class NodeNames:
 
 @dataclass(frozen=True, slots=True)
 class FoundNodes:
-    """Where a walk starts in each library, in the order of the libraries, and what is wrong with the names."""
+    """The nodes that were named, a library at a time, each in the order asked; None: not in that library."""
 
-    starts: tuple[tuple[Node, ...], ...]
+    by_library: tuple[tuple[Node | None, ...], ...]
     faults: tuple[Violation, ...]
 
 
-def find_nodes(raws: Sequence[str], libraries: Sequence[NodeNames], path: str) -> FoundNodes:
-    """The nodes that texts name. One that no library knows, or that means several nodes, is UNKNOWN_NODE."""
-    starts: list[list[Node]] = [[] for _ in libraries]
+def find_nodes(asked: Sequence[tuple[str, str]], libraries: Sequence[NodeNames]) -> FoundNodes:
+    """The nodes that texts name. One that no library knows, or that means several nodes, is UNKNOWN_NODE.
+
+    Args:
+        asked: path of the field, and what stands in it; blanks are somebody else's fault to find.
+    """
+    nodes_of: list[list[Node | None]] = [[] for _ in libraries]
     faults: list[Violation] = []
-    for place, raw in enumerate(raws):
+    for path, raw in asked:
         if not raw.strip():
             continue
         found = [library.find(raw) for library in libraries]
         several = sorted({format_node_id(*node) for nodes in found if len(nodes) > 1 for node in nodes})
         if several or not any(found):
             words = _ambiguous(raw, several) if several else _unknown(raw, libraries)
-            faults.append(Violation(f"{path}[{place}]", ErrorReason.UNKNOWN_NODE, words))
+            faults.append(Violation(path, ErrorReason.UNKNOWN_NODE, words))
             continue
-        for start, nodes in zip(starts, found, strict=True):
-            start += nodes
-    return FoundNodes(tuple(tuple(dict.fromkeys(start)) for start in starts), tuple(faults))
+        for nodes, here in zip(nodes_of, found, strict=True):
+            nodes.append(next(iter(here), None))
+    return FoundNodes(tuple(map(tuple, nodes_of)), tuple(faults))
 
 
 def _ambiguous(raw: str, several: Sequence[str]) -> str:

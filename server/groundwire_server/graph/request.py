@@ -1,30 +1,28 @@
-"""What GraphTrace is asked for, and what is wrong with it (graph.proto)."""
+"""What GraphTrace is asked for (graph.proto)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date
 from enum import IntEnum
 
-from groundwire_server.errors import ErrorReason, Violation
-from groundwire_server.evidence import Call, Period
-from groundwire_server.glossary import PeriodError, parse_period
+from groundwire_server.evidence import MetricQuery
 
 __all__ = [
     "OPERATIONS",
+    "Closure",
+    "CommonAncestors",
+    "Compare",
+    "Derivation",
     "Direction",
     "Neighborhood",
+    "PathChoice",
+    "Paths",
+    "Rollup",
     "TraceBudget",
     "TraceLimits",
+    "TraceOperation",
     "TraceRequest",
-    "check_trace",
-    "read_valid_in",
 ]
-
-OPERATIONS = ("neighborhood",)
-"""Operations that work here, by their name in the contract."""
-
-MAX_NODE_IDS = 1000
 
 
 class Direction(IntEnum):
@@ -33,6 +31,19 @@ class Direction(IntEnum):
     OUT = 1
     IN = 2
     BOTH = 3
+
+    @property
+    def reverse(self) -> Direction:
+        """The same ways, gone back."""
+        return {Direction.OUT: Direction.IN, Direction.IN: Direction.OUT}.get(self, self)
+
+
+class PathChoice(IntEnum):
+    """Which paths; numbers are those of `groundwire.v1.PathChoice`."""
+
+    SHORTEST = 1
+    K_SHORTEST = 2
+    ALL = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +54,78 @@ class Neighborhood:
     relations: tuple[str, ...] = ()
     direction: Direction = Direction.BOTH
     max_hops: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """All nodes that can be reached over the relations, nearest first, each by the shortest path. max_depth 0: any."""
+
+    node_ids: tuple[str, ...]
+    relations: tuple[str, ...]
+    direction: Direction = Direction.OUT
+    max_depth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """Paths between two nodes, best first. `pattern`: relations step by step, instead of `relations`. 0: the most."""
+
+    from_id: str
+    to_id: str
+    relations: tuple[str, ...] = ()
+    pattern: tuple[str, ...] = ()
+    direction: Direction = Direction.BOTH
+    choice: PathChoice = PathChoice.SHORTEST
+    max_hops: int = 0
+    max_paths: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CommonAncestors:
+    """Nodes above all of the given ones, nearest first, each as the paths to it. An empty relation is parent_of."""
+
+    node_ids: tuple[str, ...]
+    relation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rollup:
+    """Sum of an additive metric over all that is below an entity. An empty relation is parent_of; max_depth 0: all."""
+
+    query: MetricQuery
+    relation: str = ""
+    max_depth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """One metric in one period, of several entities."""
+
+    metric: str
+    period: str
+    entities: tuple[str, ...]
+    channel: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Derivation:
+    """How a figure came to be."""
+
+    query: MetricQuery
+
+
+TraceOperation = Neighborhood | Closure | Paths | CommonAncestors | Rollup | Compare | Derivation
+
+OPERATIONS: dict[type[TraceOperation], str] = {
+    Neighborhood: "neighborhood",
+    Closure: "closure",
+    Paths: "paths",
+    CommonAncestors: "common_ancestors",
+    Rollup: "rollup",
+    Compare: "compare",
+    Derivation: "derivation",
+}
+"""Operations that work here, with their names in the contract."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,48 +152,7 @@ class TraceRequest:
     valid_in: only edges that hold on some day of this period; empty: all.
     """
 
-    operation: Neighborhood | str
+    operation: TraceOperation | str
     include_unverified: bool = False
     valid_in: str = ""
     budget: TraceBudget = TraceBudget()
-
-
-def check_trace(operation: Neighborhood, request: TraceRequest, call: Call, limits: TraceLimits) -> list[Violation]:
-    """Everything that is wrong with a request at once; names aside, which need the graph."""
-    found: list[Violation] = []
-    nodes = operation.node_ids
-    if not nodes:
-        found.append(Violation("neighborhood.node_ids", ErrorReason.VALUE_REQUIRED, "needs at least one node"))
-    elif len(nodes) > MAX_NODE_IDS:
-        words = f"{len(nodes)} nodes, at most {MAX_NODE_IDS}"
-        found.append(Violation("neighborhood.node_ids", ErrorReason.VALUE_OUT_OF_RANGE, words))
-    found += [
-        Violation(f"neighborhood.{name}[{place}]", ErrorReason.VALUE_REQUIRED, "must not be blank")
-        for name, values in (("node_ids", nodes), ("relations", operation.relations))
-        for place, value in enumerate(values)
-        if not value.strip()
-    ]
-    found += [
-        Violation(name, ErrorReason.VALUE_OUT_OF_RANGE, f"{value} is not in 0..{most}")
-        for name, value, most in (
-            ("neighborhood.max_hops", operation.max_hops, limits.max_hops),
-            ("budget.max_nodes", request.budget.max_nodes, limits.max_nodes),
-            ("budget.max_edges", request.budget.max_edges, limits.max_edges),
-        )
-        if not 0 <= value <= most
-    ]
-    if request.valid_in and call.options.valid_at is not None:
-        found.append(Violation("valid_in", ErrorReason.CONTRADICTION, "cannot stand beside options.valid_at"))
-    return found
-
-
-def read_valid_in(raw: str, reference: date) -> tuple[Period | None, list[Violation]]:
-    """The period that `valid_in` names, by the calendar year, or why it names none; neither where nothing is said."""
-    if not raw:
-        return None, []
-    try:
-        return parse_period(raw, reference=reference), []
-    except PeriodError as error:
-        choices = f"; it can be {', '.join(error.candidates)}" if error.candidates else ""
-        words = f"{raw[:80]!r} cannot be read as a period{choices}"
-        return None, [Violation("valid_in", ErrorReason.VALUE_MALFORMED, words)]

@@ -2,82 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from groundwire_server.evidence import Call, format_node_id
-from groundwire_server.graph.edges import Edge, EdgeTest, group_edges
+from groundwire_server.graph.budget import Budget
+from groundwire_server.graph.edges import Edge, node_id
 from groundwire_server.graph.nodes import Node
-from groundwire_server.graph.request import Direction
-from groundwire_server.store import StoredEdge, StoreReader
+from groundwire_server.graph.surroundings import Surroundings
+from groundwire_server.graph.ways import Ways
 
-__all__ = ["Budget", "Step", "walk"]
-
-
-class Budget:
-    """How much a walk may still visit and look at. `cut` names each bound that was hit, in the order of hitting."""
-
-    def __init__(self, max_nodes: int, max_edges: int) -> None:
-        self._nodes = max_nodes
-        self._edges = max_edges
-        self.cut: list[str] = []
-
-    def visit(self) -> bool:
-        """Take a node; False when there is none left."""
-        if self._nodes == 0:
-            self._hit("nodes")
-            return False
-        self._nodes -= 1
-        return True
-
-    def look(self) -> bool:
-        """Take an edge; False when there is none left."""
-        if self._edges == 0:
-            self._hit("edges")
-            return False
-        self._edges -= 1
-        return True
-
-    def _hit(self, name: str) -> None:
-        if name not in self.cut:
-            self.cut.append(name)
+__all__ = ["Met", "walk"]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Met:
     """An edge, and how many hops away it was met."""
 
     hop: int
     edge: Edge
 
 
-def walk(
-    reader: StoreReader,
-    starts: Sequence[Node],
-    call: Call,
-    test: EdgeTest,
-    direction: Direction,
-    max_hops: int,
-    budget: Budget,
-) -> list[Step]:
+def walk(around: Surroundings, starts: Iterable[Node], ways: Ways, max_hops: int, budget: Budget) -> list[Met]:
     """Edges around the nodes, each once, nearest first, then by relation, ids of the ends, id of the edge.
 
     A node is left by its edges in this order, nodes in the order of their ids; so a bound that is hit cuts the same
     edges on every run. An edge whose far end finds no room among the nodes is not taken.
     """
     visited: set[Node] = set()
-    for node in sorted(starts, key=_by_id):
+    for node in sorted(starts, key=node_id):
         if node not in visited and budget.visit():
             visited.add(node)
-    frontier = sorted(visited, key=_by_id)
+    frontier = sorted(visited, key=node_id)
     seen: set[str] = set()
-    steps: list[Step] = []
+    met: list[Met] = []
     for hop in range(1, max_hops + 1):
-        met: list[Step] = []
+        around.read(frontier, ways)
+        here: list[Met] = []
         reached: set[Node] = set()
         for node in frontier:
-            call.cancel.check("walk")
-            for edge in sorted(_around(reader, node, call, test, direction), key=Edge.order):
+            for edge in around.edges(node, ways):
                 if edge.edge_id in seen:
                     continue
                 if not budget.look():
@@ -89,23 +52,9 @@ def walk(
                         continue
                     visited.add(far)
                     reached.add(far)
-                met.append(Step(hop, edge))
-        steps += sorted(met, key=lambda step: step.edge.order())
-        frontier = sorted(reached, key=_by_id)
+                here.append(Met(hop, edge))
+        met += sorted(here, key=lambda one: one.edge.order())
+        frontier = sorted(reached, key=node_id)
         if "edges" in budget.cut or not frontier:
             break
-    return steps
-
-
-def _by_id(node: Node) -> str:
-    return format_node_id(*node)
-
-
-def _around(reader: StoreReader, node: Node, call: Call, test: EdgeTest, direction: Direction) -> list[Edge]:
-    rows: dict[tuple[str, str, str], StoredEdge] = {}
-    for outgoing, wanted in ((True, Direction.OUT), (False, Direction.IN)):
-        if direction in (wanted, Direction.BOTH):
-            for row in reader.edges(call.principal.clearance, [node], outgoing=outgoing):
-                rows[row.edge_id, row.record.source_doc, row.record.locator] = row
-    readable = [rows[key] for key in sorted(rows) if call.principal.may_read(rows[key].record.label)]
-    return group_edges(readable, test)
+    return met

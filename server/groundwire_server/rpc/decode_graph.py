@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from groundwire.v1 import graph_pb2
 from groundwire_server.errors import ErrorReason
-from groundwire_server.graph import Direction, Neighborhood, TraceBudget, TraceRequest
+from groundwire_server.graph import (
+    Closure,
+    CommonAncestors,
+    Direction,
+    Neighborhood,
+    PathChoice,
+    Paths,
+    TraceBudget,
+    TraceOperation,
+    TraceRequest,
+)
 from groundwire_server.rpc.findings import Findings
 
 __all__ = ["decode_trace"]
@@ -18,8 +31,9 @@ def decode_trace(message: graph_pb2.GraphTraceRequest, findings: Findings) -> Tr
         findings.add("operation", ErrorReason.VALUE_REQUIRED, f"exactly one of {operations} must be set")
     else:
         findings.uses(f"graph.{name}")
+    decode = _OPERATIONS.get(name or "")
     return TraceRequest(
-        operation=_neighborhood(message.neighborhood, findings) if name == "neighborhood" else name or "",
+        operation=decode(getattr(message, name), findings) if decode is not None and name is not None else name or "",
         include_unverified=message.include_unverified,
         valid_in=message.valid_in,
         budget=TraceBudget(message.budget.max_nodes, message.budget.max_edges),
@@ -27,13 +41,51 @@ def decode_trace(message: graph_pb2.GraphTraceRequest, findings: Findings) -> Tr
 
 
 def _neighborhood(message: graph_pb2.Neighborhood, findings: Findings) -> Neighborhood:
-    direction = Direction.BOTH
-    path = "neighborhood.direction"
-    if findings.known(path, message.direction, graph_pb2.Direction.DESCRIPTOR) and message.direction:
-        direction = Direction(message.direction)
     return Neighborhood(
         node_ids=tuple(message.node_ids),
         relations=tuple(message.relations),
-        direction=direction,
+        direction=_direction("neighborhood", message.direction, findings, Direction.BOTH),
         max_hops=message.max_hops,
     )
+
+
+def _closure(message: graph_pb2.Closure, findings: Findings) -> Closure:
+    return Closure(
+        node_ids=tuple(message.node_ids),
+        relations=tuple(message.relations),
+        direction=_direction("closure", message.direction, findings, Direction.OUT),
+        max_depth=message.max_depth,
+    )
+
+
+def _paths(message: graph_pb2.Paths, findings: Findings) -> Paths:
+    choice = PathChoice.SHORTEST
+    if findings.known("paths.choice", message.choice, graph_pb2.PathChoice.DESCRIPTOR) and message.choice:
+        choice = PathChoice(message.choice)
+    return Paths(
+        from_id=message.from_id,
+        to_id=message.to_id,
+        relations=tuple(message.relations),
+        pattern=tuple(message.pattern),
+        direction=_direction("paths", message.direction, findings, Direction.BOTH),
+        choice=choice,
+        max_hops=message.max_hops,
+        max_paths=message.max_paths,
+    )
+
+
+def _common_ancestors(message: graph_pb2.CommonAncestors, _findings: Findings) -> CommonAncestors:
+    return CommonAncestors(node_ids=tuple(message.node_ids), relation=message.relation)
+
+
+def _direction(operation: str, number: int, findings: Findings, unset: Direction) -> Direction:
+    known = findings.known(f"{operation}.direction", number, graph_pb2.Direction.DESCRIPTOR)
+    return Direction(number) if known and number else unset
+
+
+_OPERATIONS: dict[str, Callable[[Any, Findings], TraceOperation]] = {
+    "neighborhood": _neighborhood,
+    "closure": _closure,
+    "paths": _paths,
+    "common_ancestors": _common_ancestors,
+}
