@@ -18,7 +18,7 @@ from groundwire.v1 import (
     stream_pb2,
     tools_pb2,
 )
-from groundwire_server import citation, evidence, graph, metric, narrative, router
+from groundwire_server import citation, evidence, graph, jobs, metric, narrative, router
 from groundwire_server.errors import ErrorReason
 
 PAIRS = [
@@ -34,6 +34,9 @@ PAIRS = [
     (narrative.RetrievalMode, narrative_pb2.RetrievalMode),
     (metric.VersionPolicy, metric_pb2.VersionPolicy),
     (graph.Direction, graph_pb2.Direction),
+    (jobs.IndexPart, admin_pb2.IndexPart),
+    (jobs.JobKind, admin_pb2.JobKind),
+    (jobs.JobState, admin_pb2.JobState),
     (router.Route, router_pb2.Route),
     (router.Complexity, router_pb2.Complexity),
     (router.TurnRole, router_pb2.TurnRole),
