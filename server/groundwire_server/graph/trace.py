@@ -26,7 +26,7 @@ from groundwire_server.evidence import (
     Snippets,
     StageTiming,
     Summary,
-    check_filter,
+    check_filter_in_each,
 )
 from groundwire_server.graph.budget import Budget
 from groundwire_server.graph.check import asked_nodes, asked_relations, check_trace, read_valid_in
@@ -197,11 +197,15 @@ def _outside(raws: Sequence[str], call: Call, snapshots: Sequence[Snapshot], gat
 
 
 def _filter_faults(call: Call, graphs: Sequence[OpenGraph]) -> list[Violation]:
+    """What no library can test of its edges; attributes that a library declares count as those in use do."""
     options = call.options
-    schema: dict[str, Family] = {}
-    if options.filter is not None or options.hint is not None:
-        for each in graphs:
-            schema |= each.reader.attribute_schema(call.principal.clearance)
-    schema |= EDGE_ATTRIBUTES
-    faults = check_filter(options.filter, schema) if options.filter is not None else []
-    return faults + (check_filter(options.hint, schema, "options.hint") if options.hint is not None else [])
+    if options.filter is None and options.hint is None:
+        return []
+    schemas = [_schema(graph, call) for graph in graphs] or [dict(EDGE_ATTRIBUTES)]
+    trees = (("options.filter", options.filter), ("options.hint", options.hint))
+    return [fault for path, tree in trees if tree is not None for fault in check_filter_in_each(tree, schemas, path)]
+
+
+def _schema(graph: OpenGraph, call: Call) -> dict[str, Family]:
+    declared = {name: kind.family for name, kind in graph.snapshot.config.attributes}
+    return {**graph.reader.attribute_schema(call.principal.clearance), **declared, **EDGE_ATTRIBUTES}
