@@ -147,3 +147,10 @@ def test_labels_and_attributes_of_a_sidecar_go_with_the_file() -> None:
     found = [each for frame in run("retrieve", "apples", "--json").frames for each in frame.get("snippets", ())]
     assert [(each["lineage"]["doc_id"], each["lineage"]["title"]) for each in found] == [("a.md", "Fruit")]
     assert found[0]["lineage"]["attributes"] == [{"name": "year", "value": 2024}]
+
+
+def test_what_a_sidecar_says_in_vain_is_told() -> None:
+    folder = write("mine", {"a.txt": "apples", "a.txt.meta.toml": "year = 2024\n[attributes]\ntopic = 'news'\n"})
+    ran = run("ingest", folder)
+    assert ran.code == 0
+    assert "look at mine/a.txt.meta.toml: attributes: " in ran.err

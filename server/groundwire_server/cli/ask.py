@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from groundwire_server.cli.bounds import bound_options, bounds
 from groundwire_server.cli.options import COUNT, WORDS, call_options, mode_option, reading_options
 from groundwire_server.cli.output import show
 from groundwire_server.cli.session import Session
@@ -20,6 +21,7 @@ __all__ = ["command"]
 )
 @click.option("--top-k", type=COUNT, help="Passages for each narrative branch. [10]")
 @mode_option
+@bound_options
 @reading_options
 @click.pass_obj
 def command(
@@ -28,6 +30,9 @@ def command(
     route: str | None,
     top_k: int | None,
     mode: str,
+    filters: tuple[str, ...],
+    known_at: str | None,
+    valid_at: str | None,
     libraries: tuple[str, ...],
     language: str | None,
     strict: bool,
@@ -46,5 +51,6 @@ def command(
             top_k=top_k or 0,
             mode=mode.upper(),
             **call_options(libraries, language, strict),
+            **bounds(client, libraries, filters, known_at, valid_at),
         )
         show(stream, as_json_lines=as_json)

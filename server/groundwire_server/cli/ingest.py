@@ -162,7 +162,7 @@ def _uploads(files: _Files, chunker: str, label: Label, report: _Report) -> Iter
         try:
             if isinstance(found, FolderFault):
                 raise found.error
-            upload = _upload(found, chunker, label)
+            said = load_sidecar(found.sidecar) if found.sidecar else Metadata()
         except DocumentRefused as error:
             report.refuse(found.doc_id, Cause(ErrorReason.read(error.reason.name), str(error)))
             continue
@@ -172,12 +172,13 @@ def _uploads(files: _Files, chunker: str, label: Label, report: _Report) -> Iter
             message = f"another file of this call has the same path below its folder: {other}"
             report.refuse(found.doc_id, Cause(ErrorReason.CONTRADICTION, message))
             continue
-        yield upload
+        for warning in said.warnings:
+            note(f"  look at {found.sidecar}: {warning}")
+        yield _upload(found, said, chunker, label)
 
 
-def _upload(file: FolderFile, chunker: str, label: Label) -> DocumentUpload:
+def _upload(file: FolderFile, said: Metadata, chunker: str, label: Label) -> DocumentUpload:
     """A file with what its `*.meta.toml` says of it; the label of the command and that of the file: the stricter."""
-    said = load_sidecar(file.sidecar) if file.sidecar else Metadata()
     return DocumentUpload(
         file.doc_id,
         FileContent(file.path),

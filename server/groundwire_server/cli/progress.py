@@ -8,7 +8,9 @@ import time
 
 import click
 
-__all__ = ["ProgressLine"]
+from groundwire_server.cli.terminal import cut, screen_columns
+
+__all__ = ["ProgressLine", "time_left"]
 
 
 class ProgressLine:
@@ -53,10 +55,22 @@ class ProgressLine:
         speed = f", {rate:,.0f}/s" if rate >= 100 else f", {rate:.3g}/s" if rate else ""
         left = self._left(done, rate)
         line = f"{self._what} {done}{of} {self._unit}{speed}{left}"
+        if self._terminal:
+            line = cut(line, screen_columns() - 1)  # a line that wraps cannot be drawn over
         click.echo(f"\r\033[K{line}" if self._terminal else line, nl=not self._terminal, err=True)
 
     def _left(self, done: int, rate: float) -> str:
         if self.total is None or not rate or done >= self.total:
             return ""
-        seconds = (self.total - done) / rate
-        return f", {seconds:.0f} s left" if seconds < 120 else f", {seconds / 60:.0f} min left"
+        return f", {time_left((self.total - done) / rate)} left"
+
+
+def time_left(seconds: float) -> str:
+    """Seconds in words that a person can plan with.
+
+    >>> time_left(90), time_left(600), time_left(40_000)
+    ('90 s', '10 min', '11.1 h')
+    """
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

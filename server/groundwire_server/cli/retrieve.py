@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from groundwire import RetrievalTuning
+from groundwire_server.cli.bounds import bound_options, bounds
 from groundwire_server.cli.options import COUNT, WORDS, call_options, mode_option, reading_options
 from groundwire_server.cli.output import show
 from groundwire_server.cli.session import Session
@@ -23,6 +24,7 @@ __all__ = ["command"]
     help="How lexical and vector lists are joined: linear or rrf. [the library's]",
 )
 @mode_option
+@bound_options
 @reading_options
 @click.pass_obj
 def command(
@@ -31,6 +33,9 @@ def command(
     top_k: int | None,
     fusion: str,
     mode: str,
+    filters: tuple[str, ...],
+    known_at: str | None,
+    valid_at: str | None,
     libraries: tuple[str, ...],
     language: str | None,
     strict: bool,
@@ -40,6 +45,8 @@ def command(
 
     \b
     groundwire retrieve "causes of the dispute" --top-k 5 --mode lexical
+    groundwire retrieve "energy" --filter 'year>=2020' --filter 'doc_id=reports/2024.md'
+    groundwire retrieve "energy" --known-at 2026-06-30
     """
     with session.client(embedder=mode != "lexical") as client:
         stream = client.retrieve(
@@ -48,5 +55,6 @@ def command(
             mode=mode.upper(),
             tuning=RetrievalTuning(fusion=fusion) if fusion else None,
             **call_options(libraries, language, strict),
+            **bounds(client, libraries, filters, known_at, valid_at),
         )
         show(stream, as_json_lines=as_json)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import unicodedata
 
@@ -14,6 +13,7 @@ from groundwire_server.cli.streams import speaks_unicode
 __all__ = ["cut", "display_width", "on_terminal", "paint", "screen_columns"]
 
 _ASSUMED_COLUMNS = 100
+_LEAST_COLUMNS = 20
 _NO_PLACE = frozenset({"Mn", "Me", "Cf"})  # combining marks, joiners, direction marks
 
 
@@ -30,8 +30,17 @@ def paint(text: str, colour: str | None, *, bold: bool = False) -> str:
 
 
 def screen_columns() -> int:
-    """Columns of the terminal; COLUMNS says otherwise, 100 where nobody knows."""
-    return max(20, shutil.get_terminal_size((_ASSUMED_COLUMNS, 24)).columns)
+    """Columns of the terminal that shows our output or, where that goes elsewhere, our notes; COLUMNS wins."""
+    said = os.environ.get("COLUMNS", "")
+    if said.isdecimal() and int(said):
+        return max(_LEAST_COLUMNS, int(said))
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if columns := os.get_terminal_size(stream.fileno()).columns:
+                return max(_LEAST_COLUMNS, columns)
+        except (OSError, ValueError):
+            continue
+    return _ASSUMED_COLUMNS
 
 
 def display_width(text: str) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from groundwire import Client, Job
 from groundwire_server.cli.output import show_json
-from groundwire_server.cli.progress import ProgressLine
+from groundwire_server.cli.progress import ProgressLine, time_left
 from groundwire_server.cli.values import as_words
 
 __all__ = ["how_far", "outcome", "watch_job"]
@@ -38,7 +38,7 @@ def how_far(job: Job) -> str:
         return ""
     of = "" if progress.total is None else f"/{progress.total}"
     speed = f", {progress.units_per_second:.3g}/s" if progress.units_per_second and not job.ended else ""
-    left = f", {progress.remaining.total_seconds():.0f} s left" if progress.remaining and not job.ended else ""
+    left = f", {time_left(progress.remaining.total_seconds())} left" if progress.remaining and not job.ended else ""
     return f"{progress.done}{of} {progress.unit}{speed}{left}".rstrip()
 
 

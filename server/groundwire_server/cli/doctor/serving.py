@@ -78,7 +78,7 @@ def _check_index(client: Client, library: Library) -> Finding:
     if found.summary.end_reason is EndReason.REFUSED or degraded:
         why = "; ".join(each.cause.message if each.cause else each.kind.name for each in degraded)
         return warn("index", f"{name}: {why or 'it refuses to answer'}", f"`groundwire libraries reindex {name}`")
-    steps = ", ".join(dict.fromkeys(step.backend for step in found.header.plan))
+    steps = ", ".join(dict.fromkeys(step.backend.partition("@")[0] for step in found.header.plan))
     return ok("index", f"{name} answers {mode} questions over {found.summary.candidates} chunks ({steps})")
 
 
