@@ -62,7 +62,7 @@ def opened(
 ) -> Iterator[tuple[DocumentIngest, list[IngestEvent]]]:
     """An ingest on a connection of its own, with what it says at the beginning."""
     opening = IngestOpening(ingest_id, resume_after_seq, validate_only)
-    with desk_for(library, limits=limits).open_documents(library, opening, rules or DocumentRules()) as ingest:
+    with desk_for(library, limits=limits).open_documents(library, opening, lambda: rules or DocumentRules()) as ingest:
         yield ingest, list(ingest.opening())
 
 

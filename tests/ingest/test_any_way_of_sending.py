@@ -84,7 +84,7 @@ class Client:
         """One connection; it ends after the steps, or with the finish."""
         opening = IngestOpening(INGEST, resume_after_seq=self.acknowledged)
         library = self.library()
-        with desk_for(library, limits=self.limits).open_documents(library, opening, DocumentRules()) as ingest:
+        with desk_for(library, limits=self.limits).open_documents(library, opening, DocumentRules) as ingest:
             self.hear(list(ingest.opening()))
             position = ingest.durable_seq
             assert position >= self.acknowledged

@@ -20,7 +20,7 @@ from groundwire_server.library import Library
 from groundwire_server.store import StoreWriter
 from tests.ingest.support import INGEST, OTHER_INGEST, desk_for, make_library
 
-RULES = DocumentRules()
+RULES = DocumentRules
 OPENING = IngestOpening(INGEST)
 
 

@@ -329,7 +329,7 @@ def _full_disk() -> None:
 
 def test_two_ingests_side_by_side(library: Library) -> None:
     desk: IngestDesk = desk_for(library)
-    rules = DocumentRules()
+    rules = DocumentRules
     with (
         desk.open_documents(library, IngestOpening(INGEST), rules) as one,
         desk.open_documents(library, IngestOpening(OTHER_INGEST), rules) as two,

@@ -8,13 +8,14 @@ from collections.abc import Callable
 
 from groundwire_server.dense import DEFAULT_MODEL, Embedder, find_model, make_embedder
 from groundwire_server.engine.info import Component
-from groundwire_server.errors import ErrorReason, FailedPrecondition, GroundwireError
+from groundwire_server.errors import Cause, ErrorReason, FailedPrecondition, GroundwireError
 from groundwire_server.narrative import NoEmbedder
 from groundwire_server.settings import Settings
 
-__all__ = ["ServerEmbedder"]
+__all__ = ["ServerEmbedder", "fault_of_wish"]
 
 _log = logging.getLogger(__name__)
+_FOR_TESTS = "deterministic"
 _PREPARE = "`groundwire models prepare` fetches the default model; mode LEXICAL needs none."
 _LOADING = NoEmbedder(
     "embedder:loading", "The embedder is loading.", "Try again in a moment; mode LEXICAL answers now."
@@ -23,6 +24,16 @@ _LOADING = NoEmbedder(
 _NOT_TAKEN = NoEmbedder(
     message="The library keeps no vectors.", hint="Set the library's embedder; mode LEXICAL needs none."
 )
+
+
+def fault_of_wish(wished: str, embedder: Embedder) -> Cause | None:
+    """Why a library whose settings wish for an embedder does not search with the one that is there; None: it does."""
+    if wished == "none":
+        return Cause(ErrorReason.NO_EMBEDDER, "The library keeps no vectors.")
+    if wished != "auto" and (wished == _FOR_TESTS) is not (embedder.name == _FOR_TESTS):
+        why = f"The library is set to the embedder {wished}, and the server has {embedder.name}."
+        return Cause(ErrorReason.NO_EMBEDDER, why)
+    return None
 
 
 class ServerEmbedder:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -15,12 +16,12 @@ from groundwire_server.engine.glossaries import GlossaryChange, changed_glossary
 from groundwire_server.engine.info import GlossaryUpdate, LibraryInfo, LibraryPage, ServerInfo
 from groundwire_server.engine.jobs import Jobs, may_write
 from groundwire_server.engine.libraries import Libraries
-from groundwire_server.engine.library_settings import check_unchanged, settled_config
+from groundwire_server.engine.library_settings import LibraryUpdate, check_unchanged, settled_config
 from groundwire_server.engine.reading import chosen_libraries, refuse_unreachable
 from groundwire_server.engine.reindex import Reindexing
 from groundwire_server.engine.terms import TermDescription, TermPlace, TermWish, describe_terms
 from groundwire_server.engine.tool_names import ToolNames, tool_names
-from groundwire_server.errors import ErrorReason, NotImplementedHere, NotPermitted, UnknownResource
+from groundwire_server.errors import ErrorReason, GroundwireError, NotPermitted, UnknownResource
 from groundwire_server.evidence import Call, Header, Outcomes, Principal, Snippets, Summary
 from groundwire_server.glossary import Glossary
 from groundwire_server.graph import TraceLimits, TraceRequest, trace
@@ -50,6 +51,8 @@ from groundwire_server.settings import Settings
 from groundwire_server.store import Withdrawn
 
 __all__ = ["Engine"]
+
+_log = logging.getLogger(__name__)
 
 
 class Engine:
@@ -87,9 +90,9 @@ class Engine:
         bounds = IngestLimits(max_document_bytes=settings.limits.max_document_bytes)
         self._desk = IngestDesk(self._libraries.opened, bounds)
         # Opening catches up indexes and embeds what a crash left without vectors; nobody has to wait for it.
-        self._opener = threading.Thread(target=self._libraries.snapshots, name="groundwire-open", daemon=True)
-        self._opener.start()
+        self._opener = threading.Thread(target=self._open_all, name="groundwire-open", daemon=True)
         self.jobs = Jobs(self._libraries, Reindexing(self._libraries, self._embedder))
+        self._opener.start()
         self.jobs.start()
 
     def announce(self, address: str) -> None:
@@ -191,7 +194,7 @@ class Engine:
         """Open a stream of documents; raises as `IngestDesk.open_documents` does, and UnknownResource."""
         library = self._to_write(library_id, principal, "IngestDocuments")
         self._libraries.forget_old_ingests(library)
-        return self._desk.open_documents(library, opening, DocumentRules.of(library.config))
+        return self._desk.open_documents(library, opening, lambda: DocumentRules.of(library.config))
 
     def open_facts(self, library_id: str, opening: IngestOpening, principal: Principal) -> FactIngest:
         """Open a stream of figures and relations; raises as `IngestDesk.open_facts` does, and UnknownResource."""
@@ -246,14 +249,17 @@ class Engine:
 
     def save_library(
         self, library_id: str, config: LibraryConfig, principal: Principal, *, validate_only: bool, if_snapshot_id: str
-    ) -> LibraryInfo:
+    ) -> LibraryUpdate:
         """Create a library or change its settings.
+
+        Where these cut documents in another way, those that are there are cut anew by a job; what comes from now on is
+        cut so at once.
 
         Raises:
             InvalidRequest: the id or a setting does not hold.
             Aborted: CONFLICTING_CHANGE, the library has changed since `if_snapshot_id`.
             GlossaryConflict: shared names that the new settings do not report.
-            NotImplementedHere: another chunker for a library that has chunks: they are not cut anew yet.
+            ResourceExhausted: STORAGE_FULL; or OVERLOADED, too many jobs wait, and the same call again makes the job.
         """
         may_write(principal, "SaveLibrary", library_id)
         check_library_id(library_id, "library.library_id")
@@ -262,7 +268,6 @@ class Engine:
 
         def changed(snapshot: Snapshot) -> LibraryConfig:
             check_unchanged(snapshot, if_snapshot_id, principal)
-            _refuse_to_cut_anew(snapshot, config, principal)
             return settled_config(config, snapshot, principal)
 
         with self._creating:
@@ -270,15 +275,17 @@ class Engine:
                 if if_snapshot_id:
                     self.snapshot_id(library_id, principal)  # raises: there is none
                 if validate_only:
-                    return describe_new_library(library_id, config)
-                return self._describe(folder.create(library_id, config).snapshot(), principal)
+                    return LibraryUpdate(describe_new_library(library_id, config))
+                return LibraryUpdate(self._describe(folder.create(library_id, config).snapshot(), principal))
         library = folder.library(library_id)
         before, after = library.change_config(changed, dry_run=validate_only)
         if validate_only:
-            return self._describe(before, principal, after)
+            planned = self.jobs.planned_recut(before, after, principal)
+            return LibraryUpdate(self._describe(before, principal, after), planned)
         if before.config.embedder != after.embedder:
             self._libraries.refresh(library)
-        return self._describe(library.snapshot(), principal)
+        job = self.jobs.recut(library, principal)
+        return LibraryUpdate(self._describe(library.snapshot(), principal), job)
 
     def delete_library(
         self, library_id: str, confirmation: str, principal: Principal, *, validate_only: bool
@@ -346,6 +353,14 @@ class Engine:
 
     # ---- inner
 
+    def _open_all(self) -> None:
+        """Open what there is, and order what a change of settings left to do: one whose process died, or of a file."""
+        for library in self._libraries.opened():
+            try:
+                self.jobs.recut(library, self.local_principal)
+            except GroundwireError as error:
+                _log.warning("library %s is not cut anew yet: %s", library.library_id, error.reason.name)
+
     def _parts(self) -> RetrievalParts:
         """To be taken after the snapshots: an embedder that one of them has is among the parts then."""
         absence = self._embedder.absence  # before the embedder, which may come in between
@@ -365,16 +380,3 @@ class Engine:
     def _to_write(self, library_id: str, principal: Principal, method: str, *, make: bool = True) -> Library:
         may_write(principal, method, library_id)
         return self._libraries.for_writing(library_id) if make else self._libraries.for_reading(library_id)
-
-
-def _refuse_to_cut_anew(snapshot: Snapshot, config: LibraryConfig, principal: Principal) -> None:
-    """A switch without effect on what is there would be a lie, and nothing cuts documents anew yet.
-
-    Documents beyond the caller's clearance refuse nothing; they stay as they were cut until they come in again.
-    """
-    cuts = [(each.chunker, each.chunk_chars, each.overlap_chars) for each in (snapshot.config, config)]
-    if cuts[0] != cuts[1] and snapshot.ever_readable(principal):
-        raise NotImplementedHere(
-            "library.reindex",
-            f"The library {snapshot.library_id} has documents, and cutting them anew is not available yet.",
-        )

@@ -6,13 +6,16 @@ import json
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from groundwire_server.engine.libraries import Libraries
-from groundwire_server.engine.reindex import DAMAGED, REBUILD, Reindexing
+from groundwire_server.engine.reindex import DAMAGED, REBUILD, RECUT, Reindexing
 from groundwire_server.errors import ErrorReason, InvalidRequest, NotPermitted
 from groundwire_server.evidence import Label, Principal, Progress
+from groundwire_server.ingest import documents_to_recut
 from groundwire_server.jobs import IndexPart, Job, JobControl, JobKind, JobPlace, JobRunner, JobState, audience_of
+from groundwire_server.library import Library, LibraryConfig, Recut, Snapshot
 
 __all__ = ["Jobs"]
 
@@ -112,17 +115,7 @@ class Jobs:
                 REBUILD, library_id, principal, parts=wanted, argument=argument, request_id=request_id
             )
         stage, chunks = self._reindexing.work_for(library.snapshot(), principal, wanted)
-        return Job(
-            job_id="",
-            kind=JobKind.REINDEX,
-            library_id=library_id,
-            audience=audience_of(principal),
-            state=JobState.QUEUED,
-            created_at=(now := datetime.now(UTC)),
-            updated_at=now,
-            parts=wanted,
-            progress=Progress(stage, 0, chunks, "chunks"),
-        )
+        return _planned(library_id, principal, wanted, Progress(stage, 0, chunks, "chunks"))
 
     def start_task(
         self,
@@ -156,6 +149,30 @@ class Jobs:
             raise InvalidRequest.one("request_id", ErrorReason.CONTRADICTION, why)
         return known
 
+    def recut(self, library: Library, principal: Principal) -> Job | None:
+        """Have the documents of a library cut anew as its settings say; None where nothing has to be ordered for it.
+
+        A process that dies between a change of settings and this call orders it when it starts again.
+
+        Raises:
+            ResourceExhausted: OVERLOADED, too many jobs wait; STORAGE_FULL.
+        """
+        if Recut.read(library.store.reader()).asked:
+            return None
+        parts = self._reindexing.parts(library.config, ())
+        job = self.start_task(RECUT, library.library_id, principal, parts=parts)
+        with library.writing() as writer:
+            replace(Recut.read(library.store.reader()), asked=True).write(writer)
+        return job
+
+    def planned_recut(self, snapshot: Snapshot, config: LibraryConfig, principal: Principal) -> Job | None:
+        """What `recut` would order if the library had other settings; without an id."""
+        if Recut.read(snapshot.reader).after(snapshot.config, config).asked:
+            return None
+        documents = documents_to_recut(snapshot, config, principal)
+        parts = self._reindexing.parts(config, ())
+        return _planned(snapshot.library_id, principal, parts, Progress("recut", 0, documents, "documents"))
+
     def free(self, library_id: str, principal: Principal) -> Job:
         """Take a library away from everybody at once, and free its space behind the call."""
         for work_id in {job.order.work_id for job in self._board.open_jobs(library_id) if job.order is not None}:
@@ -180,6 +197,22 @@ class Jobs:
 
     def _free(self, control: JobControl) -> None:
         self._libraries.folder.free(control.argument)
+
+
+def _planned(library_id: str, principal: Principal, parts: tuple[IndexPart, ...], progress: Progress) -> Job:
+    """A job that is not ordered."""
+    now = datetime.now(UTC)
+    return Job(
+        job_id="",
+        kind=JobKind.REINDEX,
+        library_id=library_id,
+        audience=audience_of(principal),
+        state=JobState.QUEUED,
+        created_at=now,
+        updated_at=now,
+        parts=parts,
+        progress=progress,
+    )
 
 
 def may_write(principal: Principal, method: str, library_id: str) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from groundwire_server.dense import Embedder
+from groundwire_server.engine.embedding import fault_of_wish
 from groundwire_server.errors import Cause, ErrorReason, GroundwireError
 from groundwire_server.evidence import Label
 from groundwire_server.ingest import EmbeddingWorker, EmbedJobs
@@ -204,6 +205,11 @@ class Libraries:
         if embedder is None:
             if self._absence is not None:
                 jobs.end(JobState.FAILED, Cause(ErrorReason.NO_EMBEDDER, self._absence.message))
+            return
+        fault = fault_of_wish(library.config.embedder, embedder)
+        if fault is not None:
+            self._faults[library_id] = fault
+            jobs.end(JobState.FAILED, fault)
             return
         try:
             library.use_embedder(embedder)

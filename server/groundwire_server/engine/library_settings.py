@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from groundwire_server.engine.info import LibraryInfo
 from groundwire_server.errors import Aborted, ErrorReason, InvalidRequest, Violation
 from groundwire_server.evidence import AttributeType, Principal
+from groundwire_server.jobs import Job
 from groundwire_server.library import LibraryConfig, Snapshot
 
-__all__ = ["check_unchanged", "settled_config"]
+__all__ = ["LibraryUpdate", "check_unchanged", "settled_config"]
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryUpdate:
+    """A library as it is now, or as it would be, and the job that brings its documents up to its settings."""
+
+    library: LibraryInfo
+    job: Job | None = None
 
 
 def check_unchanged(snapshot: Snapshot, snapshot_id: str, principal: Principal) -> None:

@@ -8,15 +8,15 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_server.engine.embedding import ServerEmbedder
+from groundwire_server.engine.embedding import ServerEmbedder, fault_of_wish
 from groundwire_server.engine.libraries import Libraries
 from groundwire_server.errors import ErrorReason, FailedPrecondition, GroundwireError
 from groundwire_server.evidence import Label, Principal
-from groundwire_server.ingest import missing_vectors
+from groundwire_server.ingest import missing_vectors, recut
 from groundwire_server.jobs import AUDIENCES, IndexPart, JobControl, Task, audience_of
 from groundwire_server.library import Library, LibraryConfig, Snapshot
 
-__all__ = ["DAMAGED", "REBUILD", "LibraryTask", "Reindexing"]
+__all__ = ["DAMAGED", "REBUILD", "RECUT", "LibraryTask", "Reindexing"]
 
 LibraryTask = Callable[[Library, JobControl], None]
 """Work on one library; see `jobs.Task`."""
@@ -25,7 +25,9 @@ REBUILD = "rebuild"
 DAMAGED = "damaged"
 """What a rebuild is ordered with when what stands as it should is to stay."""
 
-_TASKS: dict[str, LibraryTask] = {}
+RECUT = "recut"
+
+_TASKS: dict[str, LibraryTask] = {RECUT: recut}
 
 _LOOK_SECONDS = 0.25
 Counts = dict[Label, tuple[int, int]]
@@ -69,6 +71,8 @@ class Reindexing:
 
     def _rebuild(self, library: Library, control: JobControl) -> None:
         keep_sound = control.argument == DAMAGED
+        if keep_sound:
+            recut(library, control, alone=False)
         if IndexPart.LEXICAL in control.parts:
             self._rebuild_words(library, control, keep_sound=keep_sound)
         if IndexPart.VECTORS in control.parts:
@@ -129,7 +133,8 @@ class Reindexing:
         if self._embedder.embedder is None and not self._embedder.loading:
             absence = self._embedder.absence
             return FailedPrecondition(ErrorReason.NO_EMBEDDER, absence.message, hint=absence.hint)
-        return None
+        fault = None if self._embedder.embedder is None else fault_of_wish(config.embedder, self._embedder.embedder)
+        return None if fault is None else FailedPrecondition(fault.reason, fault.message)
 
 
 def _not_whole() -> GroundwireError:

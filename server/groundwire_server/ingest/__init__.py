@@ -26,6 +26,7 @@ from groundwire_server.ingest.facts import FactFields, FactRules
 from groundwire_server.ingest.folder import SIDECAR_SUFFIX, FolderFault, FolderFile, load_sidecar, walk_folder
 from groundwire_server.ingest.head import DocumentHead, FactFileHead
 from groundwire_server.ingest.path_pattern import PathPatterns
+from groundwire_server.ingest.recut import documents_to_recut, recut
 from groundwire_server.ingest.relations import RelationFields, RelationRules
 from groundwire_server.ingest.stream import IngestLimits, IngestOpening, IngestTarget
 
@@ -63,10 +64,12 @@ __all__ = [
     "RelationFields",
     "RelationRules",
     "RowsRejected",
+    "documents_to_recut",
     "is_uuid",
     "load_sidecar",
     "missing_vectors",
     "prepare_documents",
     "read_period",
+    "recut",
     "walk_folder",
 ]

@@ -53,8 +53,13 @@ class IngestDesk:
         self._open: dict[str, object] = {}
         self._lock = threading.Lock()
 
-    def open_documents(self, target: IngestTarget, opening: IngestOpening, rules: DocumentRules) -> DocumentIngest:
+    def open_documents(
+        self, target: IngestTarget, opening: IngestOpening, rules: Callable[[], DocumentRules]
+    ) -> DocumentIngest:
         """Open a stream of documents, or open it again; leave it with `with` or `close()`.
+
+        Args:
+            rules: gives the rules of the moment; each document is stored by those that hold when it is stored.
 
         Raises:
             InvalidRequest: ingest_id is no UUID, or resume_after_seq lies behind what is known.

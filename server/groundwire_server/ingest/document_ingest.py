@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from groundwire_server.errors import Cause, DocumentRefused, ErrorReason
 from groundwire_server.ingest.documents import (
@@ -28,6 +28,16 @@ __all__ = ["DocumentIngest"]
 _NONE = (0, 0)
 
 
+@dataclass(frozen=True, slots=True)
+class _Gathered:
+    """The documents of a file that is complete, the part that completed it, and the rules that they were read by."""
+
+    seq: int
+    upload: Upload
+    rules: DocumentRules
+    documents: list[PreparedDocument | RefusedDocument]
+
+
 class DocumentIngest(IngestStream[DocumentOutcome]):
     """Takes documents in parts; each becomes visible whole or not at all.
 
@@ -40,12 +50,12 @@ class DocumentIngest(IngestStream[DocumentOutcome]):
         self,
         target: IngestTarget,
         opening: IngestOpening,
-        rules: DocumentRules,
+        rules: Callable[[], DocumentRules],
         limits: IngestLimits,
         release: Callable[[], None],
     ) -> None:
-        self._rules = replace(rules, read=replace(rules.read, max_bytes=limits.max_document_bytes))
-        self._gathered: list[tuple[int, list[PreparedDocument | RefusedDocument]]] = []
+        self._rules_now = rules
+        self._gathered: list[_Gathered] = []
         super().__init__(target, opening, limits, release)
 
     def feed(self, seq: int, head: DocumentHead | None, content: bytes, last_part: bool) -> list[IngestEvent]:
@@ -57,11 +67,19 @@ class DocumentIngest(IngestStream[DocumentOutcome]):
             return self._repeated()
         upload = self._add_to_upload(seq, None if head is None else encode_document_head(head), content)
         if last_part:
-            self._gathered.append((seq, self._prepare(upload)))
+            self._gathered.append(self._prepare(seq, upload, self._rules()))
             self._upload = None
         return self._took(seq, len(content))
 
-    def _prepare(self, upload: Upload) -> list[PreparedDocument | RefusedDocument]:
+    def _rules(self) -> DocumentRules:
+        """Those of the moment, with the bounds of the stream."""
+        rules = self._rules_now()
+        return replace(rules, read=replace(rules.read, max_bytes=self._limits.max_document_bytes))
+
+    def _prepare(self, seq: int, upload: Upload, rules: DocumentRules) -> _Gathered:
+        return _Gathered(seq, upload, rules, self._read(upload, rules))
+
+    def _read(self, upload: Upload, rules: DocumentRules) -> list[PreparedDocument | RefusedDocument]:
         head = decode_document_head(upload.head)
         if upload.too_large:
             most = self._limits.max_document_bytes
@@ -71,16 +89,18 @@ class DocumentIngest(IngestStream[DocumentOutcome]):
                 (("max_bytes", str(most)),),
             )
             return [RefusedDocument(head.doc_id, cause)]
-        return prepare_documents(head, upload.content(), self._rules)
+        return prepare_documents(head, upload.content(), rules)
 
     def _write_gathered(self, writer: StoreWriter) -> list[DocumentOutcome]:
         reader = self._target.store.reader()
         standing: dict[str, tuple[int, int]] = {}
         planned: dict[str, int] = {}
         written: list[DocumentOutcome] = []
-        for seq, documents in self._gathered:
-            outcomes = []
-            for prepared in documents:
+        rules = self._rules()  # settings do not change while the writer is open
+        for gathered in self._gathered:
+            seq, outcomes = gathered.seq, []
+            current = gathered if gathered.rules == rules else self._prepare(seq, gathered.upload, rules)
+            for prepared in current.documents:
                 outcome = self._write(writer, seq, prepared)
                 if outcome.error is not None:
                     revision, chunks = standing.get(outcome.doc_id) or self._active(reader, outcome.doc_id)

@@ -13,10 +13,18 @@ from groundwire_server.glossary import PeriodError, parse_period
 from groundwire_server.ingest.events import MAX_WARNINGS
 from groundwire_server.ingest.head import DocumentHead, check_doc_id, check_head
 from groundwire_server.library import LibraryConfig
-from groundwire_server.readers import Document, ReadOptions, ReadWarning, RefusedPart, read_document
+from groundwire_server.readers import Document, PlaceMap, ReadOptions, ReadWarning, RefusedPart, read_document
 from groundwire_server.store.rows import NewChunk, NewDocument
 
-__all__ = ["MAX_PASSAGE_BYTES", "DocumentRules", "PreparedDocument", "RefusedDocument", "prepare_documents"]
+__all__ = [
+    "MAX_PASSAGE_BYTES",
+    "DocumentRules",
+    "PreparedDocument",
+    "RefusedDocument",
+    "cut_text",
+    "passage_fault",
+    "prepare_documents",
+]
 
 
 # A period that reads alike on both does not count from the day of asking.
@@ -129,18 +137,25 @@ def _prepare(
         raw_sha256=document.raw_sha256,
         raw_bytes=document.raw_bytes,
         chunker=chunker.spec,
-        chunks=_chunks(document, title, chunker),
+        chunks=cut_text(
+            document.doc_id,
+            document.text,
+            document.body,
+            document.places,
+            title if document.index_title else "",
+            chunker,
+        ),
         label=max(labels) if labels else rules.default_label,
         valid_as_of=head.valid_as_of or document.valid_as_of,
         attributes=_merged(document.attributes, head.attributes),
     )
-    too_large = _too_large(stored)
+    too_large = passage_fault(stored)
     if too_large is not None:
         return RefusedDocument(document.doc_id, too_large)
     return PreparedDocument(stored, _bounded(document.doc_id, document.warnings))
 
 
-def _too_large(document: NewDocument) -> Cause | None:
+def passage_fault(document: NewDocument) -> Cause | None:
     """Why a passage of the document could not be answered with: it travels whole, with all that is said of it."""
     around = _size(document.title) + sum(_size(repr(each.value)) + len(each.name) for each in document.attributes)
     for chunk in document.chunks:
@@ -161,29 +176,26 @@ def _size(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
-def _chunks(document: Document, title: str, chunker: Chunker) -> tuple[NewChunk, ...]:
-    header = title if document.index_title else ""
-    shift = document.body.start
+def cut_text(
+    doc_id: str, text: str, body: Span, places: PlaceMap, header: str, chunker: Chunker
+) -> tuple[NewChunk, ...]:
+    """The chunks of a document's body; spans and places count in the whole text."""
     chunks = []
-    for draft in chunker.chunk(slice_text(document.text, document.body)):
-        span = Span(draft.span.start + shift, draft.span.end + shift)
-        parent = draft.parent_span and Span(draft.parent_span.start + shift, draft.parent_span.end + shift)
+    for draft in chunker.chunk(slice_text(text, body)):
+        span = Span(draft.span.start + body.start, draft.span.end + body.start)
+        parent = draft.parent_span and Span(draft.parent_span.start + body.start, draft.parent_span.end + body.start)
         chunks.append(
             NewChunk(
                 span=span,
-                locator=_locator(document, span),
+                locator=str(Locator(doc_id, places.locate(span))),
                 header=header,
-                heading=draft.heading or document.places.heading(span),
+                heading=draft.heading or places.heading(span),
                 parent_id=draft.parent_id,
                 parent_span=parent,
-                parent_locator=_locator(document, parent) if parent else "",
+                parent_locator=str(Locator(doc_id, places.locate(parent))) if parent else "",
             )
         )
     return tuple(chunks)
-
-
-def _locator(document: Document, span: Span) -> str:
-    return str(Locator(document.doc_id, document.places.locate(span)))
 
 
 def _merged(from_file: tuple[Attribute, ...], from_head: tuple[Attribute, ...]) -> tuple[Attribute, ...]:

@@ -41,6 +41,7 @@ from groundwire_server.readers.registry import (
     find_reader,
     read_document,
 )
+from groundwire_server.readers.stored import place_stored_text
 
 __all__ = [
     "BUILT_IN_ATTRIBUTES",
@@ -65,6 +66,7 @@ __all__ = [
     "find_reader",
     "line_starts",
     "parse_metadata_toml",
+    "place_stored_text",
     "places_by_line",
     "read_document",
     "read_metadata",

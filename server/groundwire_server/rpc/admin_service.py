@@ -15,6 +15,7 @@ from groundwire_server.rpc.encode_admin import (
     encode_listed_library,
     encode_server_info,
 )
+from groundwire_server.rpc.encode_job import encode_job
 from groundwire_server.rpc.encode_library import encode_library
 from groundwire_server.rpc.findings import Findings
 from groundwire_server.rpc.paging import Pager
@@ -66,7 +67,7 @@ class AdminService:
         config = decode_library_config(request.library, chunker, embedder, findings)
         findings.settle()
         try:
-            info = await self._pool.run(
+            update = await self._pool.run(
                 lambda: self._engine.save_library(
                     request.library.library_id,
                     config,
@@ -77,7 +78,8 @@ class AdminService:
             )
         except InvalidRequest as error:
             raise InvalidRequest([as_in_the_library(each, request.library) for each in error.violations]) from None
-        return admin_pb2.SaveLibraryResponse(library=encode_library(info))
+        job = None if update.job is None else encode_job(update.job)
+        return admin_pb2.SaveLibraryResponse(library=encode_library(update.library), job=job)
 
     async def update_glossary(
         self, request: admin_pb2.UpdateGlossaryRequest, call: RpcCall

@@ -1,0 +1,191 @@
+"""The active documents of a library, cut anew as its settings now say (semantics 5).
+
+Each becomes its next revision with the same text, whole or not at all; the one before stays for the citations that name
+it. What is cut already is passed over, so that the work can be broken off at any moment and begun again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from groundwire_server.chunking import Chunker
+from groundwire_server.errors import DocumentRefused, ErrorReason, FailedPrecondition
+from groundwire_server.evidence import Label, Principal
+from groundwire_server.ingest.documents import cut_text, passage_fault
+from groundwire_server.jobs import AUDIENCES, JobControl
+from groundwire_server.library import Library, LibraryConfig, Recut, Snapshot
+from groundwire_server.readers import place_stored_text
+from groundwire_server.store import NewChunk, NewDocument, StoredRevision, StoreReader
+
+__all__ = ["documents_to_recut", "recut"]
+
+_PAGE = 500
+_GROUP_DOCUMENTS = 64
+_GROUP_CHARS = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """A revision with its new chunks."""
+
+    revision: StoredRevision
+    chunker: Chunker
+    chunks: tuple[NewChunk, ...]
+
+
+def recut(library: Library, control: JobControl, *, alone: bool = True) -> None:
+    """Cut every active document that does not stand as the settings say; nobody reads RESTRICTED ones, so they stay.
+
+    Args:
+        alone: it is all that the job does: for a class of callers it ends with the last document that it may read.
+
+    Raises:
+        JobStopped: what is done stays, and the next run goes on.
+        FailedPrecondition: only where it is `alone`: documents that cannot be cut so stayed as they were.
+        ResourceExhausted: STORAGE_FULL.
+    """
+    while True:
+        run = _Run(library, control, alone=alone)
+        if run.through():
+            break
+    if run.refused and alone:
+        raise FailedPrecondition(
+            ErrorReason.DOCUMENT_TOO_LARGE,
+            "Some documents cannot be cut so and stay as they were: a passage would be too large for an answer.",
+            hint="Choose smaller chunks.",
+        )
+
+
+def documents_to_recut(snapshot: Snapshot, config: LibraryConfig, principal: Principal) -> int:
+    """How many documents of those that a caller may read would be cut anew under other settings."""
+    state = Recut.read(snapshot.reader).after(snapshot.config, config)
+    found = _active(snapshot.reader, min(principal.clearance, Label.CONFIDENTIAL))
+    return sum(state.chunker(revision.chunker, config) is not None for revision in found)
+
+
+class _Run:
+    """The documents that there are to cut under the settings of this moment, by label."""
+
+    def __init__(self, library: Library, control: JobControl, *, alone: bool) -> None:
+        self._library = library
+        self._control = control
+        self._alone = alone
+        self._reader = library.store.reader()
+        self._config = library.config
+        self._state = Recut.read(self._reader)
+        self._waiting: dict[Label, list[StoredRevision]] = {label: [] for label in AUDIENCES}
+        for revision in _active(self._reader, Label.CONFIDENTIAL):
+            if self._state.chunker(revision.chunker, self._config) is not None:
+                self._waiting[revision.label].append(revision)
+        self._first_rows = {
+            span.doc_id: span.first_row for span in self._reader.revision_spans() if span.died is None and span.chunks
+        }
+        self._done = dict.fromkeys(AUDIENCES, 0)
+        self.refused: list[StoredRevision] = []
+
+    def through(self) -> bool:
+        """Cut them all. False: the settings have changed meanwhile, and there may be others to cut."""
+        self._report()
+        for label in AUDIENCES:
+            for group in self._groups(self._waiting[label]):
+                if not self._commit(label, group):
+                    return False
+        return self._conclude()
+
+    def _groups(self, waiting: list[StoredRevision]) -> Iterator[list[_Cut]]:
+        """The documents with their new chunks, as many at a time as are stored together."""
+        group: list[_Cut] = []
+        for revision in waiting:
+            self._control.check()
+            cut = self._cut(revision)
+            if cut is None:
+                self.refused.append(revision)
+                continue
+            group.append(cut)
+            if _is_full(group):
+                yield group
+                group = []
+        if group:
+            yield group
+
+    def _cut(self, revision: StoredRevision) -> _Cut | None:
+        """The new chunks of a document; None where it cannot be cut so."""
+        doc_id, number = revision.doc_id, revision.revision
+        chunker = self._state.chunker(revision.chunker, self._config)
+        text = self._reader.source_text(doc_id, number, clearance=None)
+        assert chunker is not None
+        assert text is not None
+        try:
+            placed = place_stored_text(doc_id, revision.media_type, text)
+        except DocumentRefused:
+            return None
+        if placed is None:
+            return None
+        body, places = placed
+        chunks = cut_text(doc_id, text, body, places, self._header(doc_id), chunker)
+        return None if passage_fault(_document(revision, text, chunks)) else _Cut(revision, chunker, chunks)
+
+    def _header(self, doc_id: str) -> str:
+        """What goes before each chunk of a document in what is indexed; all of them have it in common."""
+        first_row = self._first_rows.get(doc_id)
+        return "" if first_row is None else self._reader.chunks([first_row])[0].header
+
+    def _commit(self, label: Label, group: list[_Cut]) -> bool:
+        """Store a group; a document that was replaced or withdrawn meanwhile has nothing left to be cut.
+
+        False: the settings have changed, and nothing was stored.
+        """
+        with self._library.writing() as writer:
+            if self._changed():
+                return False
+            for cut in group:
+                writer.recut_document(cut.revision.doc_id, cut.revision.revision, cut.chunker.spec, cut.chunks)
+        self._done[label] += len(group)
+        self._report()
+        return True
+
+    def _conclude(self) -> bool:
+        """Take note that nothing stands in earlier cuts any more but what cannot be cut. False as in `_commit`."""
+        earlier = self._state.earlier & {revision.chunker for revision in self.refused}
+        with self._library.writing() as writer:
+            if self._changed():
+                return False
+            Recut(earlier).write(writer)
+        return True
+
+    def _changed(self) -> bool:
+        """With the library's lock held: whether other settings hold now than this run began with."""
+        return self._library.config.cut != self._config.cut
+
+    def _report(self) -> None:
+        counts = {label: (self._done[label], len(waiting)) for label, waiting in self._waiting.items()}
+        self._control.report("recut", "documents", counts, final=self._alone)
+
+
+def _active(reader: StoreReader, strictest: Label) -> Iterator[StoredRevision]:
+    """Active documents up to a label, by id, with the store's own numbers of their revisions."""
+    after = ""
+    while page := reader.documents(after=after, limit=_PAGE, clearance=None):
+        yield from (revision for revision in page if revision.label <= strictest)
+        after = page[-1].doc_id
+
+
+def _is_full(group: list[_Cut]) -> bool:
+    return len(group) >= _GROUP_DOCUMENTS or sum(cut.revision.text_chars for cut in group) >= _GROUP_CHARS
+
+
+def _document(revision: StoredRevision, text: str, chunks: tuple[NewChunk, ...]) -> NewDocument:
+    return NewDocument(
+        doc_id=revision.doc_id,
+        title=revision.title,
+        media_type=revision.media_type,
+        text=text,
+        raw_sha256=revision.raw_sha256,
+        raw_bytes=revision.raw_bytes,
+        chunker=revision.chunker,
+        chunks=chunks,
+        label=revision.label,
+        valid_as_of=revision.valid_as_of,
+        attributes=revision.attributes,
+    )
