@@ -19,7 +19,7 @@ LEVELS = [
     {"glossary", "chunking", "readers", "security"},
     {"store"},
     {"lexical", "dense"},
-    {"library"},
+    {"library", "rerank"},
     {"narrative", "metric", "graph", "citation", "jobs"},
     {"router", "ingest"},
     {"engine"},
