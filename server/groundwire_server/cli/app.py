@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, NoReturn
 
 import click
+from click.shell_completion import CompletionItem
 
 from groundwire_server import __version__
 from groundwire_server.cli.ending import EXIT_CODES, OutputClosed, end
@@ -36,24 +37,47 @@ tabs between the cells. NO_COLOR switches colours off."""
 class Commands(CommandGroup):
     """Loads a command when it is used, and brings every one to an end of one line and an exit code."""
 
-    # In the order of a new user's days; the heading goes over them in the help.
-    sections: ClassVar = {
-        "Put something in": ("models", "ingest", "facts", "glossary"),
-        "Ask": ("ask", "retrieve", "metric", "trace", "why", "serve"),
-        "Look after it": ("libraries", "documents", "relations", "jobs", "doctor", "info"),
-        "Connect and measure": ("tools", "eval", "completion"),
+    # In the order of a new user's days, with a line each, so that help and completion load no command to tell of it.
+    sections: ClassVar[dict[str, dict[str, str]]] = {
+        "Put something in": {
+            "models": "Fetch and check the embedding model",
+            "ingest": "Store documents: files or folders",
+            "facts": "Store figures and relations, list figures",
+            "glossary": "The names under which figures may be asked for",
+        },
+        "Ask": {
+            "ask": "Ask as an agent would, and get a cited answer",
+            "retrieve": "Find the best passages for a query",
+            "metric": "Look up a figure by metric, entity, period",
+            "trace": "Follow relations: around, paths, closure, ancestors",
+            "why": "Why a document was found, or was not",
+            "serve": "Answer agents until Ctrl-C",
+        },
+        "Look after it": {
+            "libraries": "List, create, change, rebuild, delete libraries",
+            "documents": "List, show, compare, withdraw documents",
+            "relations": "List stored relations",
+            "jobs": "Follow and cancel work in the background",
+            "doctor": "What is active, what is not, why, what to do",
+            "info": "Version, parts, features, limits, settings",
+        },
+        "Connect and measure": {
+            "tools": "What an agent can call, for function calling",
+            "eval": "Measure quality on questions with known answers",
+            "completion": "Completion for bash, zsh, fish",
+        },
     }
-    modules: ClassVar = {name: name for names in sections.values() for name in names}
+    lines: ClassVar[dict[str, str]] = {name: line for named in sections.values() for name, line in named.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.modules)
+        return list(self.lines)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.modules:
+        if cmd_name not in self.lines:
             return None
         from importlib import import_module
 
-        command: click.Command = import_module(f"groundwire_server.cli.{self.modules[cmd_name]}").command
+        command: click.Command = import_module(f"groundwire_server.cli.{cmd_name}").command
         return command
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -71,11 +95,15 @@ class Commands(CommandGroup):
         sys.exit(end(lambda: super(Commands, self).main(args, prog_name or "groundwire", **arguments)))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        room = formatter.width - max(map(len, self.modules)) - 6
-        for heading, names in self.sections.items():
-            commands = [(name, self.get_command(ctx, name)) for name in names]
+        for heading, named in self.sections.items():
             with formatter.section(heading):
-                formatter.write_dl([(name, each.get_short_help_str(room)) for name, each in commands if each])
+                formatter.write_dl(list(named.items()))
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Commands that begin so; options of our own where it begins with a hyphen."""
+        if incomplete.startswith("-"):
+            return click.Command.shell_complete(self, ctx, incomplete)
+        return [CompletionItem(name, help=line) for name, line in self.lines.items() if name.startswith(incomplete)]
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         formatter.write(f"\n{_TASKS}\n\n{EXIT_CODES}\n")

@@ -12,7 +12,7 @@ from groundwire_server.cli.session import Session
 __all__ = ["command"]
 
 
-@click.command(name="ask", short_help="Ask as an agent would, and get a cited answer")
+@click.command(name="ask")
 @click.argument("question", type=WORDS)
 @click.option(
     "--route",

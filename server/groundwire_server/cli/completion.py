@@ -10,7 +10,7 @@ from groundwire_server.cli.streams import say_exactly
 __all__ = ["command"]
 
 
-@click.command(name="completion", short_help="Completion for bash, zsh, fish")
+@click.command(name="completion")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:

@@ -22,7 +22,7 @@ _document = click.argument("document", type=WORDS)
 _REVISION = click.IntRange(1, 2**31 - 1)
 
 
-@click.group(name="documents", short_help="List, show, compare, withdraw documents", cls=CommandGroup)
+@click.group(name="documents", cls=CommandGroup)
 def command() -> None:
     """What is stored: list, look at, compare and withdraw documents.
 

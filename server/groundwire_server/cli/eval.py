@@ -30,7 +30,7 @@ _json_file = click.option(
 _limit = click.option("--limit", type=COUNT, help="Only the first questions; the totals count those alone.")
 
 
-@click.group(name="eval", short_help="Measure quality on questions with known answers", cls=CommandGroup)
+@click.group(name="eval", cls=CommandGroup)
 def command() -> None:
     """Measure quality on a folder of questions with known answers, through a real server.
 
@@ -38,6 +38,7 @@ def command() -> None:
     groundwire eval retrieval ./scifact --mode hybrid
     groundwire eval metric ./sec_facts --by params
     groundwire eval routes ./routes_multi/routes.jsonl
+    groundwire eval graph ./company_graph
 
     The folder is loaded into a fresh library of a server of its own, and both are gone afterwards.
     """
@@ -156,3 +157,25 @@ def routes(
     from groundwire_server.cli.evaluate.routes import evaluate_routes
 
     evaluate_routes(session, file, load, limit, run_file, json_file)
+
+
+@command.command(name="graph")
+@_folder
+@_limit
+@_run_file
+@_json_file
+@config_option
+@click.pass_obj
+def graph(session: Session, folder: Path, limit: int | None, run_file: Path | None, json_file: Path | None) -> None:
+    """Paths, closures, counts and sums right on FOLDER: relations, cases, and facts and a glossary where it has them.
+
+    \b
+    groundwire eval graph ./company_graph --run run.jsonl --json totals.json
+
+    Relations stand in edges.jsonl, triples.jsonl or graph_edges.jsonl; cases in graph_cases.jsonl, rollup_cases.jsonl
+    or cases.jsonl. A case gives start, end and kind; or a metric, a node and a period to add up; or triples, of which
+    the first subject and the chain of relations are asked. Triples that only cases state are loaded with the others.
+    """
+    from groundwire_server.cli.evaluate.graph import evaluate_graph
+
+    evaluate_graph(session, folder, limit, run_file, json_file)

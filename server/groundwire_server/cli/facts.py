@@ -21,7 +21,7 @@ from groundwire_server.cli.values import as_words
 __all__ = ["command"]
 
 
-@click.group(name="facts", short_help="Store figures and relations, list figures", cls=CommandGroup)
+@click.group(name="facts", cls=CommandGroup)
 def command() -> None:
     """Figures and relations in, and a look at the figures that are stored.
 

@@ -23,7 +23,7 @@ from groundwire_server.cli.values import as_words
 __all__ = ["command"]
 
 
-@click.group(name="glossary", short_help="The names under which figures may be asked for", cls=CommandGroup)
+@click.group(name="glossary", cls=CommandGroup)
 def command() -> None:
     """The names under which figures may be asked for.
 

@@ -16,7 +16,7 @@ from groundwire_server.cli.tables import Column, show_heading, show_pairs, show_
 __all__ = ["command"]
 
 
-@click.command(name="info", short_help="Version, parts, features, limits, settings")
+@click.command(name="info")
 @json_option
 @server_options
 @click.pass_obj

@@ -36,7 +36,7 @@ from groundwire_server.readers import Metadata
 __all__ = ["command"]
 
 
-@click.command(name="ingest", short_help="Store documents: files or folders")
+@click.command(name="ingest")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @library_option
 @click.option("--chunker", type=WORDS, metavar="CHUNKER", default="", help="paragraph or whole. [the library's]")

@@ -21,7 +21,7 @@ _STATES = [each.name.lower() for each in JobState if each is not JobState.UNSPEC
 _COLOURS = {"succeeded": "green", "failed": "red", "cancelled": "yellow", "running": "cyan"}
 
 
-@click.group(name="jobs", short_help="Follow and cancel work in the background", cls=CommandGroup)
+@click.group(name="jobs", cls=CommandGroup)
 def command() -> None:
     """Work in the background: embedding, rebuilding of indexes, deletion.
 

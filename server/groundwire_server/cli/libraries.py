@@ -25,7 +25,7 @@ _library = click.argument("library_id", metavar="LIBRARY", type=WORDS)
 _wait = click.option("--wait/--no-wait", default=True, show_default=True, help="Wait for the job that this begins.")
 
 
-@click.group(name="libraries", short_help="List, create, change, rebuild, delete libraries", cls=CommandGroup)
+@click.group(name="libraries", cls=CommandGroup)
 def command() -> None:
     """Several collections in one server, each with its own documents, figures, relations, glossary and settings.
 

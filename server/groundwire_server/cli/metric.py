@@ -12,7 +12,7 @@ from groundwire_server.cli.session import Session
 __all__ = ["command"]
 
 
-@click.command(name="metric", short_help="Look up a figure by metric, entity, period")
+@click.command(name="metric")
 @click.argument("metric", type=WORDS)
 @click.argument("entity", type=WORDS)
 @click.argument("period", type=WORDS)

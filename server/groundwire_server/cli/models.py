@@ -16,7 +16,7 @@ from groundwire_server.dense.models import DEFAULT_MODEL, SOURCES, Progress, lis
 __all__ = ["StepLines", "command"]
 
 
-@click.group(name="models", short_help="Fetch and check the embedding model", cls=CommandGroup)
+@click.group(name="models", cls=CommandGroup)
 def command() -> None:
     """Embedding models on this machine. Nothing is downloaded without being asked.
 

@@ -14,7 +14,7 @@ from groundwire_server.cli.values import attributes_text
 __all__ = ["command"]
 
 
-@click.group(name="relations", short_help="List stored relations", cls=CommandGroup)
+@click.group(name="relations", cls=CommandGroup)
 def command() -> None:
     """Stored relations. `groundwire facts load` brings them in, `groundwire trace` follows them.
 

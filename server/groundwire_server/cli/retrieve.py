@@ -13,7 +13,7 @@ from groundwire_server.cli.session import Session
 __all__ = ["command"]
 
 
-@click.command(name="retrieve", short_help="Find the best passages for a query")
+@click.command(name="retrieve")
 @click.argument("query", type=WORDS)
 @click.option("--top-k", type=COUNT, help="Passages wanted. [10]")
 @click.option(

@@ -42,7 +42,7 @@ def _describe_settings(model: type[BaseModel], prefix: str, width: int) -> list[
     return lines
 
 
-@click.command(name="serve", short_help="Answer agents until Ctrl-C", cls=_WithSettings)
+@click.command(name="serve", cls=_WithSettings)
 @click.option("--host", type=WORDS, metavar="HOST", help="Address to listen on. [127.0.0.1]")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 takes a free one. [50051]")
 @click.option("--lexical", is_flag=True, help="Without an embedding model: BM25 only.")

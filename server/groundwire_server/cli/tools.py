@@ -15,7 +15,7 @@ from groundwire_server.cli.tables import Column, show_table
 __all__ = ["command"]
 
 
-@click.command(name="tools", short_help="What an agent can call, for function calling")
+@click.command(name="tools")
 @click.option(
     "--form",
     type=click.Choice(["mcp", "openai", "anthropic"]),

@@ -34,7 +34,7 @@ def _walking_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return reading_options(command)
 
 
-@click.group(name="trace", short_help="Follow relations: around, paths, closure, ancestors", cls=CommandGroup)
+@click.group(name="trace", cls=CommandGroup)
 def command() -> None:
     """Follow relations. Nodes are named by id (entity:ACME_JP) or by a name of the glossary.
 

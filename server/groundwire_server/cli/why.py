@@ -30,7 +30,7 @@ class Reason:
     message: str
 
 
-@click.command(name="why", short_help="Why a document was found, or was not")
+@click.command(name="why")
 @click.argument("query", type=WORDS)
 @click.argument("document", type=WORDS)
 @mode_option

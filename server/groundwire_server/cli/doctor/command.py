@@ -32,7 +32,7 @@ __all__ = ["command"]
 _COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 
 
-@click.command(name="doctor", short_help="What is active, what is not, why, what to do")
+@click.command(name="doctor")
 @json_option
 @server_options
 @click.pass_obj
