@@ -309,15 +309,23 @@ class Engine:
             if library_id not in folder.list():
                 self._libraries.for_reading(library_id)  # raises: there is none
             snapshots, unreachable = self._libraries.snapshots([library_id])
-            state = snapshots[0].content_id(principal) if snapshots else ""
             made_at = folder.server_file.created_at(library_id)
-            expected = make_confirmation(folder.secret, principal, library_id, made_at, state)
-            shown = self._describe(snapshots[0], principal) if snapshots else unreachable[0]
+
+            def expected(snapshot: Snapshot | None) -> str:
+                state = "" if snapshot is None else snapshot.content_id(principal)
+                return make_confirmation(folder.secret, principal, library_id, made_at, state)
+
+            last = snapshots[0] if snapshots else None
+            shown = unreachable[0] if last is None else self._describe(last, principal)
             if confirmation or not validate_only:
-                check_confirmation(confirmation, expected, library_id)
+                check_confirmation(confirmation, expected(last), library_id)
             if validate_only:
-                return LibraryDeletion(shown, confirmation=expected)
-            return LibraryDeletion(shown, job=self.jobs.free(library_id, principal))
+                return LibraryDeletion(shown, confirmation=expected(last))
+
+            def unchanged(snapshot: Snapshot) -> None:
+                check_confirmation(confirmation, expected(snapshot), library_id)
+
+            return LibraryDeletion(shown, job=self.jobs.free(library_id, principal, unchanged))
 
     def update_glossary(
         self,

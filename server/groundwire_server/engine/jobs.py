@@ -173,14 +173,28 @@ class Jobs:
         parts = self._reindexing.parts(config, ())
         return _planned(snapshot.library_id, principal, parts, Progress("recut", 0, documents, "documents"))
 
-    def free(self, library_id: str, principal: Principal) -> Job:
-        """Take a library away from everybody at once, and free its space behind the call."""
-        for work_id in {job.order.work_id for job in self._board.open_jobs(library_id) if job.order is not None}:
-            if not self._frees(work_id):
+    def free(self, library_id: str, principal: Principal, check: Callable[[Snapshot], None]) -> Job:
+        """Take a library away from everybody at once, and free its space behind the call. Its other jobs end.
+
+        Args:
+            check: given the last state of one that is open; what it raises leaves everything as it was.
+        """
+
+        def last(snapshot: Snapshot) -> None:
+            check(snapshot)
+            self._end_work(library_id)
+
+        name = self._libraries.hide(library_id, last)
+        self._end_work(library_id)
+        return self._runner.order(_FREE, JobKind.DELETE_LIBRARY, library_id, audience_of(principal), argument=name)
+
+    def _end_work(self, library_id: str) -> None:
+        """Cancel all open jobs of a library, but not one that frees what had its id before."""
+        ordered = {job.order.work_id: job.kind for job in self._board.open_jobs(library_id) if job.order is not None}
+        for work_id, kind in ordered.items():
+            if kind is not JobKind.DELETE_LIBRARY:
                 self._runner.cancel(work_id)
         self._libraries.call_off(library_id)
-        name = self._libraries.hide(library_id)
-        return self._runner.order(_FREE, JobKind.DELETE_LIBRARY, library_id, audience_of(principal), argument=name)
 
     def _of_request(self, principal: Principal, request_id: str) -> Job | None:
         """The job of an earlier call with a request id."""
@@ -191,9 +205,6 @@ class Jobs:
             if job.audience is audience_of(principal) and job.order is not None and job.order.request.startswith(start)
         ]
         return found[-1] if found else None
-
-    def _frees(self, work_id: str) -> bool:
-        return any(job.kind is JobKind.DELETE_LIBRARY for job in self._board.open_jobs(work_id=work_id))
 
     def _free(self, control: JobControl) -> None:
         self._libraries.folder.free(control.argument)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
 from groundwire_server.dense import Embedder
@@ -173,13 +173,14 @@ class Libraries:
         with self._guard:
             return dict(self._faults)
 
-    def hide(self, library_id: str) -> str:
+    def hide(self, library_id: str, check: Callable[[Snapshot], None]) -> str:
         """Take a library away from everybody, as `DataFolder.hide` does."""
         with self._guard:
+            name = self.folder.hide(library_id, check)
             self._detach(library_id)
             for held in (self._open, self._embed_jobs, self._faults, self._swept):
                 held.pop(library_id, None)
-            return self.folder.hide(library_id)
+        return name
 
     def close(self) -> None:
         """Stop embedding, close every library, let go of the folder."""

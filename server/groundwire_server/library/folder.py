@@ -17,6 +17,7 @@ from groundwire_server.library.config import LibraryConfig
 from groundwire_server.library.disk import disk_errors
 from groundwire_server.library.library import Library
 from groundwire_server.library.lock import FolderLock
+from groundwire_server.library.snapshot import Snapshot
 from groundwire_server.store import ServerFile
 
 __all__ = ["DEFAULT_LIBRARY", "DataFolder", "check_library_id"]
@@ -140,8 +141,11 @@ class DataFolder:
         """What is kept of the server itself."""
         return self._file
 
-    def hide(self, library_id: str) -> str:
+    def hide(self, library_id: str, check: Callable[[Snapshot], None] | None = None) -> str:
         """Take a library away from everybody at once, also one that cannot be opened; its name is free again.
+
+        Args:
+            check: given the last state of one that is open; what it raises leaves everything as it was.
 
         Returns:
             The name under which its files wait for `free`.
@@ -153,8 +157,9 @@ class DataFolder:
             self._check_open()
             if library_id not in self._file.library_ids():
                 raise _unknown(library_id)
-            if (library := self._open.pop(library_id, None)) is not None:
-                library.close()
+            if (library := self._open.get(library_id)) is not None:
+                library.close(check)
+                del self._open[library_id]
             # No library id holds a dot, so that one end of the name does not run into the other.
             name = f"{_REMOVED}{library_id}.{secrets.token_hex(4)}"
             os.replace(self.path / _LIBRARIES / library_id, self.path / _LIBRARIES / name)

@@ -217,10 +217,16 @@ class Library:
                 self._indexes.set_vectors(self._columns.view(), covered)
             self._publish()
 
-    def close(self) -> None:
-        """Close the store. Snapshots that are held can be read no more."""
+    def close(self, check: Callable[[Snapshot], None] | None = None) -> None:
+        """Close the store. Snapshots that are held can be read no more.
+
+        Args:
+            check: given the last state, with no write under way; what it raises leaves the library open.
+        """
         with self._lock:
             if not self._closed:
+                if check is not None:
+                    check(self._snapshot)
                 self._closed = True
                 self.store.close()
 
