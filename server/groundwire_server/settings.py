@@ -25,7 +25,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from groundwire_server.errors import ErrorReason, InvalidRequest, Violation
 
@@ -194,10 +193,12 @@ class SettingValue:
     origin: Origin
 
 
-class Settings(BaseSettings):
-    """All settings. Make it with `load_settings`, which knows the layers; the bare constructor reads nothing."""
+class Settings(_Section):
+    """All settings. Make it with `load_settings`, which knows the layers; the bare constructor reads nothing.
 
-    model_config = SettingsConfigDict(extra="forbid", frozen=True)
+    It is no `BaseSettings`: the layers are gathered here, so that each origin is known and every fault is named at once,
+    and importing pydantic-settings alone would take a sixth of the time that a server has to start.
+    """
 
     data: Folder = Field(default=Path("groundwire-data"), description="Folder of everything that is stored.")
     models: Folder | None = Field(
@@ -217,18 +218,6 @@ class Settings(BaseSettings):
     log: LogSettings = LogSettings()
 
     _origins: dict[str, Origin] = PrivateAttr(default_factory=dict)
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Only what is handed over: the layers are gathered by `load_settings`, so that each origin is known."""
-        return (init_settings,)
 
     def origin(self, name: str) -> Origin:
         """Where the value of a setting comes from."""
