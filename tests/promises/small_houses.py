@@ -80,12 +80,17 @@ def workshop() -> Iterator[Workshop]:
 
 
 def wait_for_vectors(here: DirectHouse) -> None:
-    """Until all that can be read has its vector."""
+    """Until all that can be read has its vector, and no job that can be seen is at work."""
     here.engine.wait_for_embedder()
     until = time.monotonic() + _WAIT_SECONDS
-    while True:
-        libraries = here.admin.ListLibraries(admin_pb2.ListLibrariesRequest()).libraries
-        if all(each.embedding_coverage == 1.0 for each in libraries):
-            return
+    while not _is_done(here):
         assert time.monotonic() < until, "no vectors"
         time.sleep(0.0005)
+
+
+def _is_done(here: DirectHouse) -> bool:
+    libraries = here.admin.ListLibraries(admin_pb2.ListLibrariesRequest()).libraries
+    if any(each.embedding_coverage != 1.0 for each in libraries):
+        return False
+    jobs = here.admin.ListJobs(admin_pb2.ListJobsRequest()).jobs
+    return all(job.state >= admin_pb2.JOB_STATE_SUCCEEDED for job in jobs)

@@ -122,7 +122,7 @@ def _tell(shop: Workshop, case: Case, at_last: Sequence[tuple[str, Step]], hidde
     with shop.house(
         shop.folder(case.libraries), clock, access__local_clearance=case.reader, embedding__backend=backend
     ) as here:
-        written = list(_write(here, clock, case.shown, hidden))
+        written = list(_write(here, clock, case, hidden))
         for library_id, step in at_last:
             take(here, step, library_id)
         if case.vectors:
@@ -138,9 +138,9 @@ def _tell(shop: Workshop, case: Case, at_last: Sequence[tuple[str, Step]], hidde
     return {**told, "writes": written, "log": lines, "left": left}
 
 
-def _write(
-    here: DirectHouse, clock: Clock, shown: Sequence[tuple[str, Step]], hidden: Sequence[Placed]
-) -> Iterator[bytes]:
+def _write(here: DirectHouse, clock: Clock, case: Case, hidden: Sequence[Placed]) -> Iterator[bytes]:
+    """What comes back of the open steps. Where there are vectors each step waits for its own, never for hidden ones."""
+    shown = case.shown
     for hour in range(len(shown) + 1):
         clock.now = BEGIN + timedelta(hours=hour, minutes=-30)
         for place, library_id, step in hidden:
@@ -149,3 +149,5 @@ def _write(
         clock.now = BEGIN + timedelta(hours=hour)
         for library_id, step in shown[hour : hour + 1]:
             yield take(here, step, library_id)
+            if case.vectors:
+                wait_for_vectors(here)
