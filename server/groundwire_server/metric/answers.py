@@ -1,0 +1,159 @@
+"""What becomes of each query of one call: its outcome, and the figures that it names (semantics 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from groundwire_server.errors import ErrorReason, InvalidRequest
+from groundwire_server.evidence import (
+    LANGUAGES,
+    CalculationOutcome,
+    Call,
+    Degradation,
+    DegradationKind,
+    EmptyFilterPolicy,
+    MetricFound,
+    MetricNotFound,
+    MetricOutcome,
+    MetricQuery,
+    Refusal,
+    Snippet,
+    UnrecognizedParam,
+)
+from groundwire_server.metric.calculation import Operand, calculate
+from groundwire_server.metric.conflict import conflicting_figures
+from groundwire_server.metric.exit import fact_snippet
+from groundwire_server.metric.figures import FigureReader
+from groundwire_server.metric.lookup import Found, LibraryView, look_up
+from groundwire_server.metric.reading import Asking, Unread
+from groundwire_server.metric.request import Calculation, VersionPolicy
+from groundwire_server.metric.texts import not_found_text
+from groundwire_server.metric.vocabulary import vocabulary_of
+from groundwire_server.text import detect_language
+
+if TYPE_CHECKING:
+    from groundwire_server.library import Snapshot
+
+__all__ = ["Answered", "Answers", "asking_of", "library_view", "unrecognized"]
+
+# Of one query, sources and versions together: their ids stand in one outcome, and a frame has 1 MiB.
+MAX_FIGURES = 20_000
+_MOST_SUGGESTIONS = 5
+
+
+def asking_of(query: MetricQuery, call: Call) -> Asking:
+    """How a query is asked: in the language of the call, else in that of its names."""
+    given = call.options.language
+    if given:
+        language = given if given in LANGUAGES else "en"
+    else:
+        language = detect_language(" ".join((query.metric, query.entity, query.period, query.channel)))
+    return Asking(call.reference_day, language, language if given or language == "ja" else "")
+
+
+def library_view(snapshot: Snapshot, call: Call, versions: VersionPolicy = VersionPolicy.LATEST) -> LibraryView:
+    """One library as a call sees it."""
+    reader = FigureReader(snapshot.library_id, snapshot.reader, call, versions)
+    return LibraryView(vocabulary_of(snapshot, call.principal), reader)
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """One query's outcome, the snippets that it names, and what it is as an operand."""
+
+    outcome: MetricOutcome
+    snippets: tuple[Snippet, ...] = ()
+    operand: Operand | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Calculated:
+    """One calculation's outcome, and the snippet that it names."""
+
+    outcome: CalculationOutcome
+    snippet: Snippet | None = None
+
+
+class Answers:
+    """Answers the queries of one call."""
+
+    def __init__(self, versions: VersionPolicy, call: Call, snapshots: Sequence[Snapshot]) -> None:
+        self._call = call
+        ordered = sorted(snapshots, key=lambda snapshot: snapshot.library_id)
+        self._views = [library_view(snapshot, call, versions) for snapshot in ordered]
+        self._glossaries = {view.library_id: view.vocabulary.glossary for view in self._views}
+        self.dropped: tuple[Degradation, ...] = ()
+
+    def answer(self, place: int, query: MetricQuery) -> Answered:
+        """Exactly one outcome."""
+        self._call.cancel.check("lookup")
+        asking = asking_of(query, self._call)
+        language = asking.language
+        results = [look_up(query, view, asking, self._call.options.hint) for view in self._views]
+        founds = [result for result in results if isinstance(result, Found)]
+        kept = self._narrowed(founds)
+        if kept:
+            return self._found(place, query, kept, language)
+        doubts = [result for result in results if isinstance(result, Unread)]
+        keys = [result.key for result in results if not isinstance(result, Unread)]
+        if founds or (keys and not any(doubt.ambiguous for doubt in doubts)):
+            refusal = not_found_text(keys[0].period, language)
+            return Answered(MetricOutcome(place, query, MetricNotFound(keys[0], refusal)))
+        return Answered(MetricOutcome(place, query, unrecognized(query, doubts)))
+
+    def calculation(self, place: int, asked: Calculation, answered: Sequence[Answered]) -> Calculated:
+        """The computed figure, or why there is none."""
+        self._call.cancel.check("calculate")
+        first, second = answered[asked.first], answered[asked.second]
+        language = asking_of(first.outcome.query, self._call).language
+        result = calculate(asked.operation, first.operand, second.operand, language)
+        if isinstance(result, Refusal):
+            return Calculated(CalculationOutcome(place, result))
+        return Calculated(CalculationOutcome(place, result.snippet_id), result)
+
+    def _narrowed(self, founds: list[Found]) -> list[Found]:
+        """By the hint, where anything fits it; else, where the call allows, without it."""
+        hint = self._call.options.hint
+        fitting = [found for found in founds if not found.hint_dropped]
+        if hint is None or fitting or not founds:
+            return fitting
+        if self._call.options.on_empty is EmptyFilterPolicy.NEVER_WIDEN:
+            return []
+        if not self.dropped:
+            drop = Degradation(DegradationKind.FILTER_DROPPED, "hint", dropped_filter=hint)
+            self.dropped = (self._call.accept(drop),)
+        return founds
+
+    def _found(self, place: int, query: MetricQuery, founds: list[Found], language: str) -> Answered:
+        figures = tuple(figure for found in founds for figure in found.figures)
+        if len(figures) > MAX_FIGURES:
+            words = f"query {place} has {len(figures)} figures, at most {MAX_FIGURES}; a filter narrows them"
+            raise InvalidRequest.one("queries", ErrorReason.VALUE_OUT_OF_RANGE, words)
+        clashing = conflicting_figures(figures)
+        snippets = tuple(
+            fact_snippet(
+                figure,
+                self._glossaries[figure.library_id],
+                language,
+                conflicting=(figure.library_id, figure.fact.fact_id) in clashing,
+            )
+            for figure in figures
+        )
+        key = founds[0].key
+        outcome = MetricFound(key, tuple(snippet.snippet_id for snippet in snippets), bool(clashing))
+        glossary = self._glossaries[figures[0].library_id]
+        return Answered(MetricOutcome(place, query, outcome), snippets, Operand(key, figures, bool(clashing), glossary))
+
+
+def unrecognized(query: MetricQuery, doubts: Sequence[Unread]) -> UnrecognizedParam:
+    """Of several libraries the one that understood most speaks; those that stopped at the same name suggest with it."""
+    if not doubts:  # there is no library at all, and so no name that anybody knows
+        return UnrecognizedParam("metric", query.metric)
+    furthest = max(doubts, key=lambda doubt: (doubt.ambiguous, doubt.place))
+    beside = [doubt for doubt in doubts if (doubt.place, doubt.ambiguous) == (furthest.place, furthest.ambiguous)]
+    suggested = tuple(dict.fromkeys(name for doubt in beside for name in doubt.suggestions))[:_MOST_SUGGESTIONS]
+    return UnrecognizedParam(
+        furthest.param, furthest.raw, suggested, ambiguous=furthest.ambiguous, explanation=furthest.explanation
+    )
