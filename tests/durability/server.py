@@ -37,11 +37,14 @@ class ServerProcess:
         port: 0 takes a free one.
         point: name of the point at which it is to kill itself; empty: the plain server, nothing of the tests in it.
         log: where it logs; by default beside the data folder.
+        module: another program than the server's own.
     """
 
-    def __init__(self, folder: Path, *, port: int = 0, point: str = "", log: Path | None = None) -> None:
+    def __init__(
+        self, folder: Path, *, port: int = 0, point: str = "", log: Path | None = None, module: str = ""
+    ) -> None:
         self.folder = folder
-        module = "tests.durability.victim" if point else "groundwire_server.cli"
+        module = module or ("tests.durability.victim" if point else "groundwire_server.cli")
         self._log = log or folder.with_name(f"{folder.name}.log")
         self._said, said = os.pipe()
         environment = {

@@ -35,8 +35,9 @@ def missing_vectors(snapshot: Snapshot, audience: Label) -> NDArray[np.bool_]:
 class EmbedJobs:
     """Keeps the jobs on the board in step with the library. Thread-safe.
 
-    How far a job is, is read from the library and not counted: what lacks a vector now against what lacked one when the
-    job began. So a restart finds it where it was, and a job never ends while something is left for its callers.
+    How far a job is, is read from the library: what lacked a vector when it was looked at last and has one now is done,
+    and what lacks one now is left. After a restart the first look compares with what the board says. So a job goes on
+    where it was, and never ends while something is left for its callers.
 
     Args:
         board: where the jobs stand. A job that embeds as a part of other work takes their place while it is open.
@@ -48,6 +49,7 @@ class EmbedJobs:
         self._lock = threading.Lock()
         self._broken: Collection[int] = ()
         self._broken_before: dict[str, int] = {}
+        self._seen_missing: dict[Label, NDArray[np.bool_]] = {}
 
     @property
     def was_cancelled(self) -> bool:
@@ -71,7 +73,9 @@ class EmbedJobs:
             for audience in AUDIENCES:
                 missing = missing_vectors(snapshot, audience)
                 failed = self._take_broken(snapshot, missing)
-                self._move(audience, int(np.count_nonzero(missing)), failed, rate)
+                gained = self._gained(snapshot, audience)
+                self._seen_missing[audience] = missing
+                self._move(audience, int(np.count_nonzero(missing)), failed, gained, rate)
 
     def ensure(self, audience: Label) -> str:
         """Id of the job that embeds what a class of callers may read; "" when everything has a vector.
@@ -103,7 +107,14 @@ class EmbedJobs:
         missing[rows] = False
         return failed
 
-    def _move(self, audience: Label, pending: int, failed: int, rate: float | None) -> None:
+    def _gained(self, snapshot: Snapshot, audience: Label) -> int | None:
+        """How many of the chunks that lacked a vector at the last look have one now; None at the first look."""
+        before = self._seen_missing.get(audience)
+        if before is None or snapshot.vectors is None:
+            return None
+        return int(np.count_nonzero(before & snapshot.vectors.present[: len(before)]))
+
+    def _move(self, audience: Label, pending: int, failed: int, gained: int | None, rate: float | None) -> None:
         job = self._open(audience)
         if job is None:
             if pending == 0:
@@ -112,8 +123,10 @@ class EmbedJobs:
         if job.kind is not JobKind.EMBED:
             return  # it tells of itself
         broken = max(0, failed - self._broken_before.setdefault(job.job_id, failed if job.progress is None else 0))
-        done, total = (job.progress.done, job.progress.total or 0) if job.progress else (0, pending)
-        done = max(done, total - pending - broken)
+        done = 0
+        if job.progress is not None:
+            before = job.progress.done
+            done = max(before, (job.progress.total or 0) - pending) if gained is None else before + gained
         progress = Progress("embed", done, done + pending + broken, "chunks", rate, pending / rate if rate else None)
         self._board.progress(job.job_id, progress)
         if pending == 0:
