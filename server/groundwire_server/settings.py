@@ -196,8 +196,8 @@ class SettingValue:
 class Settings(_Section):
     """All settings. Make it with `load_settings`, which knows the layers; the bare constructor reads nothing.
 
-    It is no `BaseSettings`: the layers are gathered here, so that each origin is known and every fault named at once, and
-    importing pydantic-settings would take a sixth of the time that a server has to start.
+    It is no `BaseSettings`: the layers are gathered here, so that each origin is known and every fault named at once.
+    Importing pydantic-settings would take a sixth of the time that a server has to start.
     """
 
     data: Folder = Field(default=Path("groundwire-data"), description="Folder of everything that is stored.")

@@ -9,8 +9,6 @@ from collections.abc import Callable
 
 import click
 
-from groundwire import ErrorReason
-from groundwire import GroundwireError as ClientError
 from groundwire_server.cli.interrupt import INTERRUPTED
 from groundwire_server.cli.streams import let_go_of_output, note
 from groundwire_server.errors import GroundwireError
@@ -49,8 +47,8 @@ def end(command: Callable[[], object]) -> int:
     except click.ClickException as error:
         _complain(_one_line(error.format_message()))
         return FAILED
-    except (GroundwireError, ClientError) as error:
-        _complain(_explained(error))
+    except GroundwireError as error:
+        _complain(f"{_sentences(error.message, error.hint)} ({error.reason.name})")
         return FAILED
     except (KeyboardInterrupt, click.Abort):
         note("stopped")
@@ -64,9 +62,10 @@ def end(command: Callable[[], object]) -> int:
         _complain(_of_the_system(error))
         return FAILED
     except Exception as error:
-        if sys.flags.dev_mode:
+        told = _of_the_client(error)
+        if sys.flags.dev_mode and not told:
             raise
-        _complain(_of_ours(error))
+        _complain(told or _of_ours(error))
         return FAILED
 
 
@@ -87,10 +86,12 @@ def _sentences(message: str, hint: str) -> str:
     return f"{message}{end} {hint}".rstrip()
 
 
-def _explained(error: GroundwireError | ClientError) -> str:
-    """The message and, for those who look it up, the stable reason."""
-    if isinstance(error, GroundwireError):
-        return f"{_sentences(error.message, error.hint)} ({error.reason.name})"
+def _of_the_client(error: Exception) -> str:
+    """The message of an error of the client and its stable reason, for those who look it up; "" for any other error."""
+    from groundwire import ErrorReason, GroundwireError  # here: a server that ends well has no use for the client
+
+    if not isinstance(error, GroundwireError):
+        return ""
     name = error.status if error.reason is ErrorReason.UNSPECIFIED else error.reason.name
     return f"{error.message} ({name})"
 

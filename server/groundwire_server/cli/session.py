@@ -7,12 +7,15 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
-from groundwire import Client, ErrorReason, GroundwireError, HealthStatus
 from groundwire_server.errors import FailedPrecondition
 from groundwire_server.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from groundwire import Client
 
 __all__ = ["Session", "answers"]
 
@@ -43,6 +46,8 @@ class Session:
         Raises:
             GroundwireError: of client or server, when there is no server and none can be started.
         """
+        from groundwire import Client, ErrorReason, GroundwireError  # here: `groundwire serve` starts without them
+
         with ExitStack() as stack:
             named = self.address or os.environ.get("GROUNDWIRE_ADDRESS")
             address = named or self._find_or_start(stack, embedder)
@@ -84,6 +89,8 @@ class Session:
 
 def answers(address: str) -> bool:
     """Whether a server of ours takes calls there."""
+    from groundwire import Client, GroundwireError, HealthStatus
+
     try:
         with Client(address, timeout=2) as client:
             return client.health() is HealthStatus.SERVING
