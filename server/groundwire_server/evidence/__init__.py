@@ -13,6 +13,8 @@ from groundwire_server.evidence.figure import (
     FactVersion,
     MetricFact,
     MetricKey,
+    MissingOperand,
+    MissingReason,
     Operation,
     ReviewStatus,
 )
@@ -144,6 +146,8 @@ __all__ = [
     "MetricNotFound",
     "MetricOutcome",
     "MetricQuery",
+    "MissingOperand",
+    "MissingReason",
     "Negate",
     "Operation",
     "Operator",

@@ -8,7 +8,16 @@ from enum import IntEnum
 
 from groundwire_server.evidence.value import Dimension
 
-__all__ = ["DerivedFigure", "FactVersion", "MetricFact", "MetricKey", "Operation", "ReviewStatus"]
+__all__ = [
+    "DerivedFigure",
+    "FactVersion",
+    "MetricFact",
+    "MetricKey",
+    "MissingOperand",
+    "MissingReason",
+    "Operation",
+    "ReviewStatus",
+]
 
 
 class ReviewStatus(IntEnum):
@@ -67,9 +76,27 @@ class MetricFact:
     version: FactVersion | None = None
 
 
+class MissingReason(IntEnum):
+    """Why an operand is missing; numbers are those of `groundwire.v1.MissingReason`."""
+
+    NOT_FOUND = 1
+    CONFLICTING = 2
+
+
+@dataclass(frozen=True, slots=True)
+class MissingOperand:
+    """An operand that a derived figure lacks."""
+
+    key: MetricKey
+    reason: MissingReason
+
+
 @dataclass(frozen=True, slots=True)
 class DerivedFigure:
-    """A figure computed from stored figures. `expression` names the n-th operand #n; no model takes part."""
+    """A figure computed from stored figures. `expression` names the n-th operand #n; no model takes part.
+
+    `partial`: some operand is missing, so this is the sum of what is there and not the whole.
+    """
 
     operation: Operation
     expression: str
@@ -79,3 +106,5 @@ class DerivedFigure:
     statement: str
     key: MetricKey
     operand_ids: tuple[str, ...]
+    partial: bool = False
+    missing: tuple[MissingOperand, ...] = ()

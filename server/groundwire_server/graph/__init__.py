@@ -2,6 +2,7 @@
 
 from groundwire_server.graph.check import MAX_PATHS
 from groundwire_server.graph.edges import EDGE_ATTRIBUTES
+from groundwire_server.graph.listing import ListedEdge, RelationWish, list_relations
 from groundwire_server.graph.request import (
     OPERATIONS,
     Closure,
@@ -29,13 +30,16 @@ __all__ = [
     "Compare",
     "Derivation",
     "Direction",
+    "ListedEdge",
     "Neighborhood",
     "PathChoice",
     "Paths",
+    "RelationWish",
     "Rollup",
     "TraceBudget",
     "TraceLimits",
     "TraceOperation",
     "TraceRequest",
+    "list_relations",
     "trace",
 ]

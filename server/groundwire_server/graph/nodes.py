@@ -23,7 +23,7 @@ from groundwire_server.store import StoreReader
 if TYPE_CHECKING:
     from groundwire_server.library import Snapshot
 
-__all__ = ["Node", "NodeNames", "find_nodes"]
+__all__ = ["ENTITY", "Node", "NodeNames", "find_nodes"]
 
 ENTITY, METRIC = "entity", "metric"
 _MOST_SUGGESTIONS = 5

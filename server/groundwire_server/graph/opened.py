@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from groundwire_server.errors import ErrorReason, Violation
-from groundwire_server.evidence import Call
+from groundwire_server.evidence import Call, Family, check_filter_in_each
+from groundwire_server.graph.edges import EDGE_ATTRIBUTES
 from groundwire_server.graph.nodes import NodeNames
 from groundwire_server.graph.ways import RelationBook
 from groundwire_server.store import StoreReader
@@ -15,7 +16,7 @@ from groundwire_server.store import StoreReader
 if TYPE_CHECKING:
     from groundwire_server.library import Snapshot
 
-__all__ = ["OpenGraph", "relation_faults"]
+__all__ = ["OpenGraph", "filter_faults", "relation_faults"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,3 +57,18 @@ def relation_faults(asked: Sequence[tuple[str, str]], graphs: Sequence[OpenGraph
     known = ", ".join(sorted({name for graph in graphs for name in graph.relations.names()}))
     words = known or "none: there are no relations"
     return [Violation(path, ErrorReason.UNKNOWN_NAME, f"{name[:80]!r} is none of {words}") for path, name in unknown]
+
+
+def filter_faults(call: Call, graphs: Sequence[OpenGraph]) -> list[Violation]:
+    """What no library can test of its edges; attributes that a library declares count as those in use do."""
+    options = call.options
+    if options.filter is None and options.hint is None:
+        return []
+    schemas = [_schema(graph, call) for graph in graphs] or [dict(EDGE_ATTRIBUTES)]
+    trees = (("options.filter", options.filter), ("options.hint", options.hint))
+    return [fault for path, tree in trees if tree is not None for fault in check_filter_in_each(tree, schemas, path)]
+
+
+def _schema(graph: OpenGraph, call: Call) -> dict[str, Family]:
+    declared = {name: kind.family for name, kind in graph.snapshot.config.attributes}
+    return {**graph.reader.attribute_schema(call.principal.clearance), **declared, **EDGE_ATTRIBUTES}

@@ -13,15 +13,20 @@ from groundwire_server.graph.request import (
     TraceRequest,
 )
 
-__all__ = ["trace_plan"]
+__all__ = ["budget_detail", "trace_plan"]
+
+
+def budget_detail(request: TraceRequest, limits: TraceLimits) -> str:
+    """The bounds in force."""
+    nodes = request.budget.max_nodes or limits.max_nodes
+    edges = request.budget.max_edges or limits.max_edges
+    return f"max_nodes={nodes},max_edges={edges}"
 
 
 def trace_plan(operation: Walking, request: TraceRequest, limits: TraceLimits) -> tuple[PlanStep, ...]:
     """The stages of an operation, in order."""
     backend, *details = _walk(operation, limits)
-    budget = request.budget
-    details.append(f"max_nodes={budget.max_nodes or limits.max_nodes}")
-    details.append(f"max_edges={budget.max_edges or limits.max_edges}")
+    details.append(budget_detail(request, limits))
     return (
         PlanStep("nodes", "ids_and_names"),
         PlanStep("walk", backend, ",".join(details)),

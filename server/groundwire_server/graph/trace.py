@@ -15,30 +15,28 @@ from groundwire_server.evidence import (
     DegradationKind,
     EmptyFilterPolicy,
     EndReason,
-    Family,
     Filter,
     Header,
     LibrarySnapshot,
+    Outcomes,
     Period,
-    PlanStep,
-    Refusal,
     Snippet,
     Snippets,
     StageTiming,
     Summary,
-    check_filter_in_each,
 )
 from groundwire_server.graph.budget import Budget
 from groundwire_server.graph.check import asked_nodes, asked_relations, check_trace, read_valid_in
-from groundwire_server.graph.edges import EDGE_ATTRIBUTES, Edge, EdgeTest
+from groundwire_server.graph.edges import Edge, EdgeTest
 from groundwire_server.graph.exit import edge_snippet, path_snippet
+from groundwire_server.graph.figures import trace_figures
+from groundwire_server.graph.gate import GATE_STEP, outside_names
 from groundwire_server.graph.nodes import find_nodes
-from groundwire_server.graph.opened import OpenGraph, relation_faults
+from groundwire_server.graph.opened import OpenGraph, filter_faults, relation_faults
 from groundwire_server.graph.operations import Piece, Place, Walking, run_operation
 from groundwire_server.graph.plan import trace_plan
 from groundwire_server.graph.request import Compare, Derivation, Paths, Rollup, TraceLimits, TraceRequest
 from groundwire_server.security import SecurityGate, drop_unreadable
-from groundwire_server.text import detect_language
 
 if TYPE_CHECKING:
     from groundwire_server.library import Snapshot
@@ -47,7 +45,6 @@ __all__ = ["trace"]
 
 _NO_GATE = SecurityGate()
 _LIMITS = TraceLimits()
-_GATE_STEP = PlanStep("gate", "outside_names")
 _SNIPPETS_A_TIME = 200
 
 
@@ -59,11 +56,11 @@ def trace(
     gate: SecurityGate = _NO_GATE,
     limits: TraceLimits = _LIMITS,
     degradations: Sequence[Degradation] = (),
-) -> Iterator[Header | Snippets | Summary]:
-    """Walk and stream: the header, the edges nearest first, the summary.
+) -> Iterator[Header | Outcomes | Snippets | Summary]:
+    """Walk and stream: the header, then edges, paths or figures in their order, then the summary.
 
-    What the caller may not see is neither shown, crossed nor counted. No edge at all is EXHAUSTED: within the bounds
-    there is none.
+    What the caller may not see is neither shown, crossed nor counted. Nothing at all is EXHAUSTED: within the
+    bounds there is nothing.
 
     Args:
         snapshots: libraries to read, each at one state.
@@ -76,22 +73,24 @@ def trace(
         CallCancelled, DeadlineExceeded: the call is over.
     """
     operation = request.operation
-    if isinstance(operation, str | Rollup | Compare | Derivation):
-        name = operation if isinstance(operation, str) else type(operation).__name__.lower()
-        raise NotImplementedHere(f"graph.{name}")
+    if isinstance(operation, str | Derivation):
+        raise NotImplementedHere(f"graph.{operation if isinstance(operation, str) else 'derivation'}")
+    if isinstance(operation, Rollup | Compare):
+        yield from trace_figures(request, operation, call, snapshots, gate, limits, degradations)
+        return
     faults = check_trace(operation, request, call, limits)
     valid_in, period_faults = read_valid_in(request.valid_in, call.reference_day)
     faults += period_faults
-    refusal = None if faults else _outside([raw for _, raw in asked_nodes(operation)], call, snapshots, gate)
+    refusal = None if faults else outside_names([raw for _, raw in asked_nodes(operation)], call, snapshots, gate)
     if refusal is not None:
-        yield Header((), (_GATE_STEP,), call.reference_day)
+        yield Header((), (GATE_STEP,), call.reference_day)
         yield Summary(EndReason.REFUSED, refusal=refusal)
         return
     graphs = [OpenGraph.open(snapshot, call) for snapshot in sorted(snapshots, key=lambda each: each.library_id)]
     nodes = find_nodes(asked_nodes(operation), [graph.names for graph in graphs])
     faults += nodes.faults
     faults += relation_faults(asked_relations(operation), graphs)
-    faults += _filter_faults(call, graphs)
+    faults += filter_faults(call, graphs)
     places = [Place(graph, found) for graph, found in zip(graphs, nodes.by_library, strict=True)]
     if isinstance(operation, Paths) and not nodes.faults:
         faults += _one_node(places)
@@ -101,7 +100,7 @@ def trace(
     walked = _walk(request, operation, places, call, valid_in, limits)
     yield Header(
         tuple(LibrarySnapshot(each.library_id, each.snapshot.snapshot_id(call.principal)) for each in graphs),
-        (*((_GATE_STEP,) if gate else ()), *trace_plan(operation, request, limits)),
+        (*((GATE_STEP,) if gate else ()), *trace_plan(operation, request, limits)),
         call.reference_day,
         filter_applied=call.options.filter,
         hint_applied=walked.hint,
@@ -182,30 +181,3 @@ def _one_node(places: Sequence[Place]) -> list[Violation]:
     if any(len(set(place.nodes)) == 1 and place.known for place in places):
         return [Violation("paths.to_id", ErrorReason.CONTRADICTION, "is the node that paths.from_id is")]
     return []
-
-
-def _outside(raws: Sequence[str], call: Call, snapshots: Sequence[Snapshot], gate: SecurityGate) -> Refusal | None:
-    """OUT_OF_SCOPE when a node is asked for by an outside name."""
-    if not gate:
-        return None
-    for raw in raws:
-        known = [mention.span for snapshot in snapshots for mention in snapshot.glossary.find_terms(raw)]
-        refusal = gate.refusal(raw, call.options.language or detect_language(raw), known)
-        if refusal is not None:
-            return refusal
-    return None
-
-
-def _filter_faults(call: Call, graphs: Sequence[OpenGraph]) -> list[Violation]:
-    """What no library can test of its edges; attributes that a library declares count as those in use do."""
-    options = call.options
-    if options.filter is None and options.hint is None:
-        return []
-    schemas = [_schema(graph, call) for graph in graphs] or [dict(EDGE_ATTRIBUTES)]
-    trees = (("options.filter", options.filter), ("options.hint", options.hint))
-    return [fault for path, tree in trees if tree is not None for fault in check_filter_in_each(tree, schemas, path)]
-
-
-def _schema(graph: OpenGraph, call: Call) -> dict[str, Family]:
-    declared = {name: kind.family for name, kind in graph.snapshot.config.attributes}
-    return {**graph.reader.attribute_schema(call.principal.clearance), **declared, **EDGE_ATTRIBUTES}

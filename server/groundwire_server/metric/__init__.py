@@ -1,8 +1,12 @@
 """The structured channel: exact figures or a typed refusal."""
 
+from groundwire_server.metric.answers import Answered, Answers, asking_of, library_view, unrecognized
 from groundwire_server.metric.exit import fact_snippet_id
 from groundwire_server.metric.figures import FACT_ATTRIBUTES
+from groundwire_server.metric.listing import FactWish, ListedFact, list_facts
+from groundwire_server.metric.lookup import LibraryView
 from groundwire_server.metric.query import MAX_METRIC_QUERIES, query_metric
+from groundwire_server.metric.reading import Key, Unread, read_query
 from groundwire_server.metric.request import (
     CALCULABLE,
     Calculation,
@@ -11,19 +15,38 @@ from groundwire_server.metric.request import (
     VersionPolicy,
     expand_queries,
 )
+from groundwire_server.metric.rollup import Below, RolledUp, add_up, is_additive
+from groundwire_server.metric.texts import not_found_text
 from groundwire_server.metric.vocabulary import Vocabulary, vocabulary_of
 
 __all__ = [
     "CALCULABLE",
     "FACT_ATTRIBUTES",
     "MAX_METRIC_QUERIES",
+    "Answered",
+    "Answers",
+    "Below",
     "Calculation",
+    "FactWish",
+    "Key",
+    "LibraryView",
+    "ListedFact",
     "MetricProduct",
     "MetricRequest",
+    "RolledUp",
+    "Unread",
     "VersionPolicy",
     "Vocabulary",
+    "add_up",
+    "asking_of",
     "expand_queries",
     "fact_snippet_id",
+    "is_additive",
+    "library_view",
+    "list_facts",
+    "not_found_text",
     "query_metric",
+    "read_query",
+    "unrecognized",
     "vocabulary_of",
 ]

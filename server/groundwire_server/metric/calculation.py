@@ -23,11 +23,11 @@ from groundwire_server.metric.exit import fact_lineage, fact_snippet_id
 from groundwire_server.metric.figures import Figure
 from groundwire_server.metric.statement import derived_statement
 
-__all__ = ["Operand", "calculate"]
+__all__ = ["EXACT", "Operand", "calculate", "single_figure"]
 
 _DIGITS = 34
 # Sums and differences are exact for every value that can be stored; only divisions are rounded.
-_EXACT = Context(prec=8000)
+EXACT = Context(prec=8000)
 _RATIO = "RATIO"
 _EXPRESSIONS = {
     Operation.DIFFERENCE: "#1 - #2",
@@ -54,7 +54,7 @@ def calculate(operation: Operation, first: Operand | None, second: Operand | Non
     """
     if first is None or second is None:
         return make_refusal(RefusalReason.OPERAND_MISSING, language)
-    one, two = _single(first), _single(second)
+    one, two = single_figure(first), single_figure(second)
     if one is None or two is None:
         return make_refusal(RefusalReason.OPERAND_CONFLICTING, language)
     units = {figure.record.unit.casefold() for operand in (first, second) for figure in operand.figures}
@@ -68,7 +68,7 @@ def calculate(operation: Operation, first: Operand | None, second: Operand | Non
     return _snippet(operation, (first, second), (one, two), value, unit, rounded=rounded, language=language)
 
 
-def _single(operand: Operand) -> Figure | None:
+def single_figure(operand: Operand) -> Figure | None:
     """The figure to compute with: the latest of the versions that were given, where all sources state one value."""
     latest = {(figure.library_id, figure.fact.fact_id): figure for figure in operand.figures}
     by_unit: dict[str, set[Decimal]] = {}
@@ -82,12 +82,12 @@ def _single(operand: Operand) -> Figure | None:
 def _compute(operation: Operation, first: Decimal, second: Decimal) -> tuple[Decimal, bool] | None:
     """The value and whether it had to be rounded; None for a division by zero."""
     if operation is Operation.DIFFERENCE:
-        return _EXACT.subtract(first, second), False
+        return EXACT.subtract(first, second), False
     numerator, divisor = (first, second) if operation is Operation.RATIO else (second, first)
     if not divisor:
         return None
     if operation is Operation.GROWTH:
-        numerator, divisor = _EXACT.subtract(second, first), _EXACT.abs(first)
+        numerator, divisor = EXACT.subtract(second, first), EXACT.abs(first)
     context = Context(prec=_DIGITS, rounding=ROUND_HALF_EVEN)
     value = context.divide(numerator, divisor)
     return value, bool(context.flags[Inexact])

@@ -66,14 +66,20 @@ class Reading:
     doubt: Unread | None
 
 
-def read_query(query: MetricQuery, vocabulary: Vocabulary, asking: Asking) -> Reading | Unread:
+def read_query(
+    query: MetricQuery, vocabulary: Vocabulary, asking: Asking, entities: Resolution | None = None
+) -> Reading | Unread:
     """What metric, entity, period and channel mean.
 
     The first parameter in this order that is not known is answered; one before it that is only ambiguous goes first,
     since no figure can decide it any more.
+
+    Args:
+        entities: what the name of the entity means, where that is known from elsewhere.
     """
     metrics = vocabulary.resolve_metric(query.metric)
-    entities = vocabulary.resolve_entity(query.entity)
+    if entities is None:
+        entities = vocabulary.resolve_entity(query.entity)
     channels = vocabulary.resolve_channel(query.channel)
     periods = _periods(query.period, _codes(entities), vocabulary, asking)
     steps = (

@@ -6,7 +6,7 @@ from groundwire_server.evidence import MetricKey, Operation
 from groundwire_server.glossary import TOTAL, Glossary, Term, display_name
 from groundwire_server.metric.figures import Figure, is_instant
 
-__all__ = ["derived_statement", "fact_statement"]
+__all__ = ["derived_statement", "fact_statement", "sum_statement"]
 
 _SPAN = {
     "en": "{metric} of {entity}{parts} for {period}: {value}.",
@@ -36,6 +36,16 @@ _DERIVED = {
         "ja": "計算による値（保存された数値ではありません）：{first}から{second}への成長率は {value} です。",
     },
 }
+_SUM = {
+    "en": "Derived, not stored: {what}, summed over all that is below it, is {value}.",
+    "zh": "计算所得，并非存储的数值：{what}按其下属全部合计为 {value}。",
+    "ja": "計算による値（保存された数値ではありません）：{what}は、その傘下すべての合計で {value} です。",
+}
+_PARTIAL_SUM = {
+    "en": "Derived, not stored, and not the whole: {what}, summed over what is known below it, is {value}.",
+    "zh": "计算所得，并非存储的数值，且不完整：{what}按其下属已知部分合计为 {value}。",
+    "ja": "計算による値（保存された数値ではなく、一部のみ）：{what}は、その傘下で分かる分の合計で {value} です。",
+}
 _OPERAND = {
     "en": "{metric} of {entity}{parts} in {period}",
     "zh": "{entity}{parts} {period} 的{metric}",
@@ -59,6 +69,12 @@ def derived_statement(
     """The sentence of a computed figure; it says that it is one."""
     operands = [_OPERAND[language].format(**_names(key, glossary, language)) for key in (first, second)]
     return _DERIVED[operation][language].format(first=operands[0], second=operands[1], value=_with_unit(value, unit))
+
+
+def sum_statement(key: MetricKey, value: str, unit: str, glossary: Glossary, language: str, *, partial: bool) -> str:
+    """The sentence of a sum over all that is below an entity; it says that it is one, and whether parts are missing."""
+    form = (_PARTIAL_SUM if partial else _SUM)[language]
+    return form.format(what=_OPERAND[language].format(**_names(key, glossary, language)), value=_with_unit(value, unit))
 
 
 def _names(key: MetricKey, glossary: Glossary, language: str) -> dict[str, str]:

@@ -10,17 +10,22 @@ from groundwire_server.errors import ErrorReason
 from groundwire_server.graph import (
     Closure,
     CommonAncestors,
+    Compare,
     Direction,
     Neighborhood,
     PathChoice,
     Paths,
+    Rollup,
     TraceBudget,
     TraceOperation,
     TraceRequest,
 )
+from groundwire_server.rpc.decode_metric import check_name, decode_query
 from groundwire_server.rpc.findings import Findings
 
 __all__ = ["decode_trace"]
+
+_MOST_ENTITIES = 1000
 
 
 def decode_trace(message: graph_pb2.GraphTraceRequest, findings: Findings) -> TraceRequest:
@@ -78,6 +83,34 @@ def _common_ancestors(message: graph_pb2.CommonAncestors, _findings: Findings) -
     return CommonAncestors(node_ids=tuple(message.node_ids), relation=message.relation)
 
 
+def _rollup(message: graph_pb2.Rollup, findings: Findings) -> Rollup:
+    if message.max_operands < 0:
+        words = f"{message.max_operands} is below 0"
+        findings.add("rollup.max_operands", ErrorReason.VALUE_OUT_OF_RANGE, words)
+    elif message.max_operands:
+        findings.uses("resume")  # the operands behind the first ones would lie behind a cursor
+    return Rollup(
+        query=decode_query(message.query, "rollup.query", findings),
+        relation=message.relation,
+        max_depth=message.max_depth,
+    )
+
+
+def _compare(message: graph_pb2.Compare, findings: Findings) -> Compare:
+    for field in ("metric", "period"):
+        findings.required(f"compare.{field}", getattr(message, field))
+    for field in ("metric", "period", "channel"):
+        check_name(f"compare.{field}", getattr(message, field), findings)
+    entities = tuple(message.entities[:_MOST_ENTITIES])
+    if len(message.entities) > _MOST_ENTITIES:
+        words = f"{len(message.entities)} entities, at most {_MOST_ENTITIES}"
+        findings.add("compare.entities", ErrorReason.VALUE_OUT_OF_RANGE, words)
+    for place, entity in enumerate(entities):
+        findings.required(f"compare.entities[{place}]", entity)
+        check_name(f"compare.entities[{place}]", entity, findings)
+    return Compare(message.metric, message.period, entities, message.channel)
+
+
 def _direction(operation: str, number: int, findings: Findings, unset: Direction) -> Direction:
     known = findings.known(f"{operation}.direction", number, graph_pb2.Direction.DESCRIPTOR)
     return Direction(number) if known and number else unset
@@ -88,4 +121,6 @@ _OPERATIONS: dict[str, Callable[[Any, Findings], TraceOperation]] = {
     "closure": _closure,
     "paths": _paths,
     "common_ancestors": _common_ancestors,
+    "rollup": _rollup,
+    "compare": _compare,
 }

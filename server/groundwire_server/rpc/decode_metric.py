@@ -9,7 +9,7 @@ from groundwire_server.metric import Calculation, MetricProduct, MetricRequest, 
 from groundwire_server.rpc.decode_value import decode_dimensions
 from groundwire_server.rpc.findings import Findings
 
-__all__ = ["decode_metric_request"]
+__all__ = ["check_name", "decode_metric_request", "decode_query"]
 
 MAX_NAME_CHARS = 512
 
@@ -22,7 +22,7 @@ def decode_metric_request(message: metric_pb2.QueryMetricRequest, most: int, fin
     if findings.known("versions", message.versions, metric_pb2.VersionPolicy.DESCRIPTOR) and message.versions:
         versions = VersionPolicy(message.versions)
     return MetricRequest(
-        queries=tuple(_query(each, f"queries[{n}]", findings) for n, each in enumerate(message.queries[:most])),
+        queries=tuple(decode_query(each, f"queries[{n}]", findings) for n, each in enumerate(message.queries[:most])),
         product=_product(message.product, most, findings) if message.HasField("product") else None,
         calculations=tuple(
             calculation
@@ -33,11 +33,12 @@ def decode_metric_request(message: metric_pb2.QueryMetricRequest, most: int, fin
     )
 
 
-def _query(message: metric_pb2.MetricQuery, path: str, findings: Findings) -> MetricQuery:
+def decode_query(message: metric_pb2.MetricQuery, path: str, findings: Findings) -> MetricQuery:
+    """One figure, named as the caller says it."""
     for field in ("metric", "entity", "period"):
         findings.required(f"{path}.{field}", getattr(message, field))
     for field in ("metric", "entity", "period", "channel"):
-        _name(f"{path}.{field}", getattr(message, field), findings)
+        check_name(f"{path}.{field}", getattr(message, field), findings)
     return MetricQuery(
         metric=message.metric,
         entity=message.entity,
@@ -55,7 +56,7 @@ def _product(message: metric_pb2.MetricProduct, most: int, findings: Findings) -
         for place, name in enumerate(names[:most]):
             if field != "channels":
                 findings.required(f"{path}[{place}]", name)
-            _name(f"{path}[{place}]", name, findings)
+            check_name(f"{path}[{place}]", name, findings)
         lists[field] = tuple(names[:most])
     return MetricProduct(**lists)
 
@@ -67,7 +68,8 @@ def _calculation(message: metric_pb2.Calculation, path: str, findings: Findings)
     return Calculation(Operation(message.operation), message.first, message.second)
 
 
-def _name(path: str, text: str, findings: Findings) -> None:
+def check_name(path: str, text: str, findings: Findings) -> None:
+    """A name that is longer than any that a glossary can hold is refused."""
     _within(path, len(text), MAX_NAME_CHARS, findings, "characters")
 
 

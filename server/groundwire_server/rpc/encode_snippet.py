@@ -40,6 +40,8 @@ MAX_MEMBERS = 100
 MAX_MEMBER_BYTES = 512 << 10
 MAX_HIGHLIGHTS = 1000  # a long passage of nothing but the query's words would not fit into a message with all of them
 _MAX_OPERANDS = 10_000
+_MAX_MISSING = 1000
+_MAX_MISSING_BYTES = 64 << 10
 _LINEAGE_TEXTS = (
     "doc_id",
     "title",
@@ -184,6 +186,21 @@ def _fill_derived(message: evidence_pb2.DerivedFigure, figure: DerivedFigure) ->
     message.key.CopyFrom(encode_key(figure.key))
     message.operand_ids.extend(figure.operand_ids[:_MAX_OPERANDS])
     message.operands_omitted = max(0, len(figure.operand_ids) - _MAX_OPERANDS)
+    message.partial = figure.partial
+    _fill_missing(message, figure)
+
+
+def _fill_missing(message: evidence_pb2.DerivedFigure, figure: DerivedFigure) -> None:
+    """As many missing operands as are allowed and fit into a frame; the others are counted."""
+    size = 0
+    for operand in figure.missing[:_MAX_MISSING]:
+        added = message.missing.add(reason=evidence_pb2.MissingReason.ValueType(operand.reason))
+        added.key.CopyFrom(encode_key(operand.key))
+        size += added.ByteSize()
+        if size > _MAX_MISSING_BYTES:
+            del message.missing[-1]
+            break
+    message.missing_omitted = len(figure.missing) - len(message.missing)
 
 
 def encode_key(key: MetricKey) -> evidence_pb2.MetricKey:

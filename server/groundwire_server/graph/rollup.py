@@ -1,0 +1,129 @@
+"""Figures over relations: sums of all that is below, and entities side by side (semantics 12)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from groundwire_server.evidence import (
+    Call,
+    Filter,
+    MetricFound,
+    MetricNotFound,
+    MetricOutcome,
+    Period,
+    Refusal,
+    RefusalReason,
+    Snippet,
+    make_refusal,
+)
+from groundwire_server.glossary import Ambiguous, Resolution, Resolved
+from groundwire_server.graph.budget import Budget
+from groundwire_server.graph.edges import EdgeTest, node_id
+from groundwire_server.graph.nodes import ENTITY, Node
+from groundwire_server.graph.opened import OpenGraph
+from groundwire_server.graph.operations import PARENT_OF
+from groundwire_server.graph.reach import Reach, reach
+from groundwire_server.graph.request import Direction, Rollup
+from groundwire_server.graph.surroundings import Surroundings
+from groundwire_server.metric import (
+    Below,
+    Key,
+    LibraryView,
+    RolledUp,
+    Unread,
+    add_up,
+    asking_of,
+    is_additive,
+    library_view,
+    not_found_text,
+    read_query,
+    unrecognized,
+)
+
+__all__ = ["RollupOrder", "roll_up"]
+
+
+@dataclass(frozen=True, slots=True)
+class RollupOrder:
+    """What the relations of all libraries are walked for.
+
+    figures_call: the call as figures are read by it: its filter and its hint test edges.
+    valid_in: what the request says; None: the days of the figure itself.
+    """
+
+    operation: Rollup
+    call: Call
+    figures_call: Call
+    valid_in: Period | None
+    include_unverified: bool
+
+
+def roll_up(
+    order: RollupOrder, graphs: Sequence[OpenGraph], hint: Filter | None, budget: Budget
+) -> tuple[MetricOutcome, list[Snippet]] | Refusal:
+    """The outcome and its snippets: the sum in each library that has one, then the operands; or why there is none."""
+    query = order.operation.query
+    asking = asking_of(query, order.figures_call)
+    doubts: list[Unread] = []
+    results: list[RolledUp] = []
+    for graph in graphs:
+        view = library_view(graph.snapshot, order.figures_call)
+        key = _key(order, graph, view)
+        if isinstance(key, Unread):
+            doubts.append(key)
+            continue
+        if not is_additive(key.metric, graph.snapshot.glossary):
+            return make_refusal(RefusalReason.NOT_ADDITIVE, asking.language)
+        found = _reach(order, graph, key, hint, budget)
+        cut = bool(budget.cut)
+        result = add_up(query, key, _below(found), view, asking, order.call.cancel, cut=cut)
+        if isinstance(result, Refusal):
+            return result
+        results.append(result)
+    if not results:
+        return MetricOutcome(0, query, unrecognized(query, doubts)), []
+    figures = [result.figure for result in results if result.figure is not None]
+    if not figures:
+        outcome = MetricNotFound(results[0].key, not_found_text(results[0].key.period, asking.language))
+        return MetricOutcome(0, query, outcome), []
+    key_found = next(result.key for result in results if result.figure is not None)
+    found_ids = tuple(figure.snippet_id for figure in figures)
+    operands = [operand for result in results for operand in result.operands]
+    return MetricOutcome(0, query, MetricFound(key_found, found_ids)), [*figures, *operands]
+
+
+def _key(order: RollupOrder, graph: OpenGraph, view: LibraryView) -> Key | Unread:
+    """What the query means here. The entity above may be one that only relations know."""
+    query = order.operation.query
+    nodes = graph.names.find(query.entity) if query.entity.strip() else ()
+    codes = tuple(code for kind, code in nodes if kind == ENTITY)
+    meant: Resolution | None = Resolved(codes[0]) if len(codes) == 1 else Ambiguous(codes) if codes else None
+    reading = read_query(query, view.vocabulary, asking_of(query, order.figures_call), meant)
+    if isinstance(reading, Unread):
+        return reading
+    return reading.keys[0] if reading.doubt is None else reading.doubt
+
+
+def _reach(order: RollupOrder, graph: OpenGraph, key: Key, hint: Filter | None, budget: Budget) -> Reach:
+    operation, call = order.operation, order.call
+    days = order.valid_in or (key.period if call.options.valid_at is None else None)
+    test = EdgeTest.of(call, days, hint, include_unverified=order.include_unverified)
+    ways = graph.relations.ways([operation.relation or PARENT_OF], Direction.OUT)
+    around = Surroundings(graph.reader, call, test)
+    return reach(around, [(ENTITY, key.entity)], ways, operation.max_depth, budget)
+
+
+def _below(found: Reach) -> list[Below]:
+    """What was reached, in the order of ids. A node stands for others when a way down from it ends somewhere."""
+    below = found.found()
+    above: dict[Node, list[Node]] = {node: [before for before, _ in found.arrivals[node]] for node in below}
+    parents = {before for befores in above.values() for before in befores}
+    ending = [node for node in below if node not in parents]
+    covered: set[Node] = set()
+    while ending:
+        for before in above[ending.pop()]:
+            if before not in covered and before in above:
+                covered.add(before)
+                ending.append(before)
+    return [Below(code, kind == ENTITY, (kind, code) in covered) for kind, code in sorted(below, key=node_id)]
