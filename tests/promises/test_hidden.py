@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import grpc
 import pytest
 
 from groundwire.v1 import admin_pb2, evidence_pb2, ingest_pb2, tools_pb2
@@ -202,18 +201,20 @@ def test_what_a_caller_may_not_read_stays_when_it_withdraws(tmp_path: Path) -> N
         assert [each.lineage.doc_id for each in snippets(retrieval(here, "vault")())] == ["x"]
 
 
-def test_a_library_of_hidden_documents_alone_can_be_cut_in_another_way(tmp_path: Path) -> None:
-    with house(tmp_path) as here:
-        take(here, SECRET)
-        assert _cut(here, "whole") == "whole"
-        take(here, DocumentStep("z", "open", PUBLIC))
-        with pytest.raises(grpc.RpcError, match="has documents"):
-            _cut(here, "paragraph")
-
-
-def _cut(here: House, chunker: str) -> str:
-    library = admin_pb2.Library(library_id="default", index=admin_pb2.IndexSettings(chunker=chunker))
-    return here.admin.SaveLibrary(admin_pb2.SaveLibraryRequest(library=library)).library.index.chunker
+def test_a_library_of_hidden_documents_alone_is_cut_in_another_way_as_an_empty_one(tmp_path: Path) -> None:
+    told = []
+    for name, steps in (("empty", ()), ("hidden", (SECRET,))):
+        with house(tmp_path / name) as here:
+            here.admin.SaveLibrary(admin_pb2.SaveLibraryRequest(library={"library_id": "default"}))
+            for step in steps:
+                take(here, step)
+            cut = {"library_id": "default", "index": {"chunker": "whole"}}
+            planned = here.admin.SaveLibrary(admin_pb2.SaveLibraryRequest(library=cut, validate_only=True)).job
+            job = here.admin.SaveLibrary(admin_pb2.SaveLibraryRequest(library=cut)).job
+            last = [each.job for each in here.admin.WatchJob(admin_pb2.WatchJobRequest(job_id=job.job_id))][-1]
+            told.append([(each.kind, each.progress.done, each.progress.total, each.parts) for each in (planned, last)])
+            assert last.state == admin_pb2.JOB_STATE_SUCCEEDED
+    assert told[0] == told[1]
 
 
 def test_findings_count_no_figure_that_waits_for_review(tmp_path: Path) -> None:
