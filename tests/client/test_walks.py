@@ -38,6 +38,19 @@ from tests.client.serving import serving
             "common_ancestors",
             {"node_ids": ["A", "B"], "relation": "part_of"},
         ),
+        (
+            lambda client: client.rollup("population", "Asia", "2020", channel="retail", max_depth=2),
+            "rollup",
+            {
+                "query": {"metric": "population", "entity": "Asia", "period": "2020", "channel": "retail"},
+                "max_depth": 2,
+            },
+        ),
+        (
+            lambda client: client.compare("population", "2020", ["JPN", "CHN"]),
+            "compare",
+            {"metric": "population", "period": "2020", "entities": ["JPN", "CHN"]},
+        ),
     ],
 )
 def test_what_is_asked_of_the_graph(

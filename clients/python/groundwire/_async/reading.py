@@ -184,6 +184,37 @@ class AsyncReadingClient(AsyncConnection):
         operation = walks.common_ancestors(nodes, relation, valid_in, include_unverified, budget, options)
         return self._stream(operation, options.get("timeout"))
 
+    def rollup(
+        self,
+        metric: str,
+        entity: str,
+        period: str,
+        *,
+        channel: str = "",
+        relation: str = "",
+        max_depth: int = 0,
+        valid_in: str = "",
+        include_unverified: bool = False,
+        budget: TraceBudget | None = None,
+        **options: Unpack[CallOptions],
+    ) -> AsyncStream[Trace]:
+        """A metric added up over all that is below an entity, each part once: a DerivedFigure, then its operands.
+
+        relation: the one that leads down; empty: parent_of. valid_in: when relations hold; empty: in the period.
+        What is missing is named in the figure. Unlike units, and a metric that cannot be added, are refused.
+        """
+        operation = walks.rollup(
+            metric, entity, period, channel, relation, max_depth, valid_in, include_unverified, budget, options
+        )
+        return self._stream(operation, options.get("timeout"))
+
+    def compare(
+        self, metric: str, period: str, entities: Sequence[str], *, channel: str = "", **options: Unpack[CallOptions]
+    ) -> AsyncStream[Trace]:
+        """One metric in one period of several entities: an outcome each, in the order asked. Unlike units: refused."""
+        operation = walks.compare(metric, period, entities, channel, options)
+        return self._stream(operation, options.get("timeout"))
+
     async def verify(self, cited: Snippet | Lineage, quote: str = "", *, timeout: float | None = None) -> Verification:
         """Whether a citation holds: a snippet as it was given out, or a lineage and what it is said to hold.
 

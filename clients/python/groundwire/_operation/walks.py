@@ -12,9 +12,9 @@ from groundwire._operation.fold import Fold, trace_fold
 from groundwire._operation.kinds import Streamed, method
 from groundwire._operation.options import fill_options, number, texts
 from groundwire._wire.mirror import fill
-from groundwire.v1 import graph_pb2
+from groundwire.v1 import graph_pb2, metric_pb2
 
-__all__ = ["closure", "common_ancestors", "neighborhood", "paths"]
+__all__ = ["closure", "common_ancestors", "compare", "neighborhood", "paths", "rollup"]
 
 
 def _walk(
@@ -111,3 +111,29 @@ def common_ancestors(
     """GraphService.GraphTrace: what several nodes have above them."""
     above = graph_pb2.CommonAncestors(node_ids=texts("nodes", nodes), relation=relation)
     return _walk({"common_ancestors": above}, valid_in, include_unverified, budget, options)
+
+
+def rollup(
+    metric: str,
+    entity: str,
+    period: str,
+    channel: str,
+    relation: str,
+    max_depth: int,
+    valid_in: str,
+    include_unverified: bool,
+    budget: TraceBudget | None,
+    options: CallOptions,
+) -> Streamed[Fold[Trace]]:
+    """GraphService.GraphTrace: a metric, added up over all that is below an entity."""
+    query = metric_pb2.MetricQuery(metric=metric, entity=entity, period=period, channel=channel)
+    summed = graph_pb2.Rollup(query=query, relation=relation, max_depth=max_depth)
+    return _walk({"rollup": summed}, valid_in, include_unverified, budget, options)
+
+
+def compare(
+    metric: str, period: str, entities: Sequence[str], channel: str, options: CallOptions
+) -> Streamed[Fold[Trace]]:
+    """GraphService.GraphTrace: one metric of several entities, side by side."""
+    beside = graph_pb2.Compare(metric=metric, period=period, entities=texts("entities", entities), channel=channel)
+    return _walk({"compare": beside}, "", False, None, options)
