@@ -1,6 +1,7 @@
 """Where the parts are put together. No wire in here."""
 
 from groundwire_server.engine.deletion import LibraryDeletion
+from groundwire_server.engine.documents import MAX_STRETCH, DocumentReading, DocumentReads, TextChange
 from groundwire_server.engine.engine import Engine
 from groundwire_server.engine.glossaries import GlossaryChange, TermName
 from groundwire_server.engine.info import (
@@ -13,12 +14,16 @@ from groundwire_server.engine.info import (
 )
 from groundwire_server.engine.jobs import Jobs
 from groundwire_server.engine.libraries import RESUME_WINDOW
+from groundwire_server.engine.records import RecordReads
 from groundwire_server.engine.terms import TermDescription, TermPlace, TermWish, place_of
 from groundwire_server.engine.tool_names import ToolNames
 
 __all__ = [
+    "MAX_STRETCH",
     "RESUME_WINDOW",
     "Component",
+    "DocumentReading",
+    "DocumentReads",
     "Engine",
     "GlossaryChange",
     "GlossaryFinding",
@@ -27,11 +32,13 @@ __all__ = [
     "LibraryDeletion",
     "LibraryInfo",
     "LibraryPage",
+    "RecordReads",
     "ServerInfo",
     "TermDescription",
     "TermName",
     "TermPlace",
     "TermWish",
+    "TextChange",
     "ToolNames",
     "place_of",
 ]

@@ -11,6 +11,7 @@ from groundwire_server.citation import CitationCheck, VerifyRequest, verify_cita
 from groundwire_server.engine.components import list_components
 from groundwire_server.engine.deletion import LibraryDeletion, check_confirmation, make_confirmation
 from groundwire_server.engine.describe import describe_library, describe_new_library
+from groundwire_server.engine.documents import DocumentReads
 from groundwire_server.engine.embedding import ServerEmbedder
 from groundwire_server.engine.glossaries import GlossaryChange, changed_glossary, glossary_findings
 from groundwire_server.engine.info import GlossaryUpdate, LibraryInfo, LibraryPage, ServerInfo
@@ -18,6 +19,7 @@ from groundwire_server.engine.jobs import Jobs, may_write
 from groundwire_server.engine.libraries import Libraries
 from groundwire_server.engine.library_settings import LibraryUpdate, check_unchanged, settled_config
 from groundwire_server.engine.reading import chosen_libraries, refuse_unreachable
+from groundwire_server.engine.records import RecordReads
 from groundwire_server.engine.reindex import Reindexing
 from groundwire_server.engine.terms import TermDescription, TermPlace, TermWish, describe_terms
 from groundwire_server.engine.tool_names import ToolNames, tool_names
@@ -64,6 +66,7 @@ class Engine:
         default_mode: legs to search where a call does not say.
         limits, router_limits: bounds of a retrieval and of a question.
         jobs: the work behind the calls.
+        documents, records: what is stored, one by one.
         page_key: key of the tokens of lists; it stays with the data folder.
 
     Raises:
@@ -81,6 +84,8 @@ class Engine:
         self._gate = SecurityGate(settings.gate.outside_names)
         self._libraries = Libraries(settings)
         self.page_key = self._libraries.folder.secret
+        self.documents = DocumentReads(self._libraries)
+        self.records = RecordReads(self._libraries)
         self._creating = threading.Lock()  # of two who make one library the second changes it
         try:
             self._embedder = ServerEmbedder(settings, self._libraries.use_embedder, self._libraries.go_without)

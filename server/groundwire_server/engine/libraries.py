@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
 from groundwire_server.dense import Embedder
 from groundwire_server.engine.embedding import fault_of_wish
-from groundwire_server.errors import Cause, ErrorReason, GroundwireError
+from groundwire_server.errors import (
+    Cause,
+    ErrorReason,
+    FailedPrecondition,
+    GroundwireError,
+    ResourceExhausted,
+    Unavailable,
+    UnknownResource,
+)
 from groundwire_server.evidence import Label
 from groundwire_server.ingest import EmbeddingWorker, EmbedJobs
 from groundwire_server.jobs import JobBoard, JobKind, JobState
@@ -73,14 +82,16 @@ class Libraries:
         return states, unreachable
 
     def for_reading(self, library_id: str) -> Library:
-        """A library. Raises UnknownResource."""
-        return self.folder.library(library_id)
+        """A library. Raises UnknownResource, and Unavailable (LIBRARIES_UNREACHABLE) where it cannot be opened."""
+        with _opening(library_id):
+            return self.folder.library(library_id)
 
     def for_writing(self, library_id: str) -> Library:
-        """A library to write to; the default one is made by its first use. Raises UnknownResource."""
-        if library_id == DEFAULT_LIBRARY:
-            return self.folder.create(library_id, self._new_config)
-        return self.folder.library(library_id)
+        """A library to write to; the default one is made by its first use. Raises as `for_reading` does."""
+        with _opening(library_id):
+            if library_id == DEFAULT_LIBRARY:
+                return self.folder.create(library_id, self._new_config)
+            return self.folder.library(library_id)
 
     def opened(self) -> list[Library]:
         """Libraries that can be opened, by id."""
@@ -231,3 +242,20 @@ class Libraries:
         worker = self._workers.pop(library_id, None)
         if worker is not None:
             worker.stop()
+
+
+@contextmanager
+def _opening(library_id: str) -> Iterator[None]:
+    """What is wrong with a library is no fault of the call that meets it."""
+    try:
+        yield
+    except (UnknownResource, FailedPrecondition, ResourceExhausted, Unavailable):
+        raise
+    except Exception as error:
+        _log.error("library %s cannot be opened: %s", library_id, type(error).__name__)
+        raise Unavailable(
+            ErrorReason.LIBRARIES_UNREACHABLE,
+            f"The library {library_id} cannot be opened.",
+            hint="ListLibraries says why.",
+            details={"library_id": library_id},
+        ) from error

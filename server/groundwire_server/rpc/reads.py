@@ -20,6 +20,7 @@ from groundwire_server.rpc.decode_router import decode_ask, decode_history
 from groundwire_server.rpc.encode_router import encode_ask, encode_decision
 from groundwire_server.rpc.findings import Findings
 from groundwire_server.rpc.frames import FrameEncoder
+from groundwire_server.rpc.sending import send_frames
 from groundwire_server.rpc.stream import ASK, GRAPH, METRIC, NARRATIVE, StreamShape, in_order
 from groundwire_server.rpc.work import WorkPool
 
@@ -61,14 +62,7 @@ class ReadService:
         def source() -> Iterator[bytes]:
             yield from in_order(frames(), shape)
 
-        stream = self._pool.stream(source())
-        try:
-            async for frame in stream:
-                await call.write(frame)
-        finally:
-            # Before the stream is closed, so that what runs in a thread stops at its next check.
-            call.cancel.cancel()
-            await stream.aclose()
+        await send_frames(self._pool, call, source())
 
     def _passages(
         self, request: narrative_pb2.NarrativeRetrieveRequest, call: RpcCall

@@ -6,12 +6,14 @@ import asyncio
 
 from groundwire_server.engine import Engine
 from groundwire_server.rpc.admin_service import AdminService
+from groundwire_server.rpc.document_service import DocumentService
 from groundwire_server.rpc.ingest_service import IngestService
 from groundwire_server.rpc.job_service import JobService
 from groundwire_server.rpc.methods import Handler
 from groundwire_server.rpc.metric_service import MetricService
 from groundwire_server.rpc.paging import Pager
 from groundwire_server.rpc.reads import ReadService
+from groundwire_server.rpc.record_service import RecordService
 from groundwire_server.rpc.tool_service import ToolService
 from groundwire_server.rpc.work import WorkPool
 
@@ -27,6 +29,8 @@ def build_methods(engine: Engine, pool: WorkPool, stopping: asyncio.Event) -> di
     tools = ToolService(engine, pool, built)
     ingest = IngestService(engine, pool, stopping)
     admin = AdminService(engine, pool, pager, built)
+    documents = DocumentService(engine.documents, pool, pager)
+    records = RecordService(engine.records, pool, pager)
     jobs = JobService(engine, pool, pager, stopping)
     handlers: dict[str, Handler] = {
         "NarrativeService/NarrativeRetrieve": reads.narrative_retrieve,
@@ -44,6 +48,12 @@ def build_methods(engine: Engine, pool: WorkPool, stopping: asyncio.Event) -> di
         "AdminService/ListLibraries": admin.list_libraries,
         "AdminService/SaveLibrary": admin.save_library,
         "AdminService/UpdateGlossary": admin.update_glossary,
+        "AdminService/ListDocuments": documents.list_documents,
+        "AdminService/GetDocument": documents.get_document,
+        "AdminService/ListRevisions": documents.list_revisions,
+        "AdminService/DiffRevisions": documents.diff_revisions,
+        "AdminService/ListFacts": records.list_facts,
+        "AdminService/ListRelations": records.list_relations,
         "AdminService/DeleteLibrary": jobs.delete_library,
         "AdminService/StartReindex": jobs.start_reindex,
         "AdminService/GetJob": jobs.get_job,
