@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -9,10 +10,14 @@ __all__ = ["main"]
 
 # One request must not take all cores, and sums of several threads differ between runs. numpy reads these when it loads.
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+# New objects after which Python looks for garbage. What loading makes stays for good, and at the default of 700 a tenth
+# of a start goes into looking through it again and again.
+_GARBAGE_THRESHOLD = 50_000
 
 
 def main() -> None:
     """Entry point of the command."""
+    gc.set_threshold(_GARBAGE_THRESHOLD)
     from groundwire_server.cli.interrupt import INTERRUPTED, handle_signals, leave_at_once
 
     try:
