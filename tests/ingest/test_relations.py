@@ -322,3 +322,16 @@ def test_a_glossary_says_how_relations_are_stored() -> None:
     rows = [{"subject": "a", "relation": name, "object": "b"} for name in ("bought_by", "part_of", "owned_by")]
     found = [(each.source, each.relation, each.target) for each in read(lines(*rows), rules)]
     assert found == [("b", "bought", "a"), ("a", "part_of", "b"), ("b", "parent_of", "a")]
+
+
+def test_a_name_that_is_related_to_its_own_code_is_another_one_in_the_whole_file() -> None:
+    glossary = Glossary([EntityTerm("FSM", "Micronesia, Federated States of", (Synonym("Micronesia"),))])
+    rules = RelationRules(glossary, glossary.relation_names)
+    rows = [
+        {"subject": "GUM", "relation": "part_of", "object": "Micronesia"},
+        {"subject": "FSM", "relation": "part_of", "object": "Micronesia"},
+        {"subject": "Micronesia", "relation": "part_of", "object": "Oceania"},
+    ]
+    found = [(each.source, each.target) for each in read(lines(*rows), rules)]
+    assert found == [("Micronesia", "GUM"), ("Micronesia", "FSM"), ("Oceania", "Micronesia")]
+    assert [(each.source, each.target) for each in read(lines(rows[0]), rules)] == [("FSM", "GUM")]

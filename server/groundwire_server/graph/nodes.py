@@ -48,13 +48,12 @@ class NodeNames:
             kind, code = "", ""
         if kind and self._is_there(kind, code):
             return ((kind, code),)
-        named = self._by_term(raw)
-        if named:
-            return named
         name = raw.strip()
-        if self._reader.has_node(self._clearance, ENTITY, name):
-            return ((ENTITY, name),)
-        return tuple(sorted({self._codes[place] for place in self._index.exact(raw)}))
+        coded = tuple((kind, name) for kind in (ENTITY, METRIC) if self._is_there(kind, name))
+        if coded:
+            return coded
+        named = self._by_term(raw)
+        return named or tuple(sorted({self._codes[place] for place in self._index.exact(raw)}))
 
     def show(self, node: Node, language: str) -> GraphNode:
         """A node with a name for people: that of its term, else its code."""

@@ -95,11 +95,16 @@ def read_relation(fields: RelationFields, rules: RelationRules) -> EdgeRecord:
 
 
 class _NodeNames:
-    """What names of nodes mean: by the glossary, and by the entities of the same file. Answers are kept."""
+    """What names of nodes mean: by the glossary, and by the entities of the same file. Answers are kept.
 
-    def __init__(self, glossary: Glossary | None, entities: frozenset[str]) -> None:
+    Args:
+        entities: names of entities. own: names that mean what they say, whatever the glossary calls so.
+    """
+
+    def __init__(self, glossary: Glossary | None, entities: frozenset[str], own: frozenset[str] = frozenset()) -> None:
         self._glossary = glossary
         self._entities = entities
+        self._own = own
         self._found: dict[tuple[str, str], Resolution] = {}
 
     def is_entity(self, name: str) -> bool:
@@ -114,7 +119,7 @@ class _NodeNames:
         return self._found[key]
 
     def _resolve(self, kind: str, name: str) -> Resolution:
-        if self._glossary is None or kind not in (ENTITY, METRIC):
+        if self._glossary is None or kind not in (ENTITY, METRIC) or (kind == ENTITY and _folded(name) in self._own):
             return Unknown()
         index = self._glossary.entity_names if kind == ENTITY else self._glossary.metric_names
         return resolve_name(name, (index,), drop_note=False, suggest=False)
@@ -168,7 +173,8 @@ def read_relation_file(
     """(line, edge or why there is none) of each line of a JSON lines file.
 
     A row that names no source_doc has this file as its source, and its line as its place. The file is gone through
-    twice, so that an object that is an entity anywhere in it is one wherever the lines stand.
+    twice, so that an object that is an entity anywhere in it is one wherever the lines stand. A name that the glossary
+    takes for the very code that it is related to is another one throughout the file: nobody is a part of himself.
 
     Args:
         columns: in which key of a row each field stands, where it is not the field's own name.
@@ -179,7 +185,9 @@ def read_relation_file(
     entities = frozenset(
         name for _, row in rows if isinstance(row, dict) for name in _entities_of(row, keys, rules.names)
     )
-    names = _NodeNames(rules.glossary, entities)
+    found = _NodeNames(rules.glossary, entities)
+    others = frozenset(name for _, row in rows if isinstance(row, dict) for name in _other_names(row, keys, found))
+    names = _NodeNames(rules.glossary, entities | others, others)
     for number, row in rows:
         if isinstance(row, RowRefused):
             yield number, row
@@ -222,6 +230,17 @@ def _entities_of(row: JsonRow, keys: Mapping[str, str], names: RelationNames) ->
         said = _kind_said(row.get(keys["object_type"]))
         if said == ENTITY or (not said and names.resolve(relation.strip())[1]):
             yield _folded(target)
+
+
+def _other_names(row: JsonRow, keys: Mapping[str, str], names: _NodeNames) -> Iterator[str]:
+    """The end of a row that the glossary would make the other end, which stands there by its code."""
+    ends = [row.get(keys[field_name]) for field_name in ("subject", "object")]
+    kinds = [_kind_said(row.get(keys[field_name])) for field_name in ("subject_type", "object_type")]
+    if not all(isinstance(end, str) for end in ends) or not all(kind in ("", ENTITY) for kind in kinds):
+        return
+    for name, other in (map(str, ends), map(str, reversed(ends))):
+        if _folded(name) != _folded(other) and names.find(ENTITY, name) == Resolved(_folded(other)):
+            yield _folded(name)
 
 
 def _kind_said(value: object) -> str:

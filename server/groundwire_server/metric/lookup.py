@@ -13,6 +13,7 @@ from groundwire_server.glossary import (
     MetricNature,
     NameIndex,
     PeriodError,
+    Resolution,
     Resolved,
     interval,
     parse_period,
@@ -61,13 +62,18 @@ class Missing:
     key: MetricKey
 
 
-def look_up(query: MetricQuery, view: LibraryView, asking: Asking, hint: Filter | None) -> Found | Missing | Unread:
+def look_up(
+    query: MetricQuery, view: LibraryView, asking: Asking, hint: Filter | None, entities: Resolution | None = None
+) -> Found | Missing | Unread:
     """What one library knows.
 
     An ambiguous name is decided only by the figures: exactly one of its readings has some, or all of them have one and
     the same value (formats.md).
+
+    Args:
+        entities: what the name of the entity means, where that is known from elsewhere.
     """
-    reading = read_query(query, view.vocabulary, asking)
+    reading = read_query(query, view.vocabulary, asking, entities)
     if isinstance(reading, Unread):
         return _with_periods(reading, query, view, asking.reference)
     dimensions = _dimensions(query, reading, view, asking.language)

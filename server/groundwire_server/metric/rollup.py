@@ -23,7 +23,7 @@ from groundwire_server.evidence import (
     make_snippet_id,
     text_sha256,
 )
-from groundwire_server.glossary import Additivity, Glossary
+from groundwire_server.glossary import Additivity, Glossary, Resolved
 from groundwire_server.metric.calculation import EXACT, Operand, single_figure
 from groundwire_server.metric.conflict import conflicting_figures
 from groundwire_server.metric.exit import fact_lineage, fact_snippet, fact_snippet_id
@@ -111,7 +111,8 @@ def add_up(
 def _operand(query: MetricQuery, each: Below, view: LibraryView, asking: Asking) -> Operand | None:
     if not each.is_entity:
         return None
-    result = look_up(query, view, asking, None)
+    # By its code: the same word may be another entity's name.
+    result = look_up(query, view, asking, None, Resolved(each.code))
     if not isinstance(result, Found):
         return None
     clashing = bool(conflicting_figures(result.figures))
