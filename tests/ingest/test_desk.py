@@ -11,7 +11,6 @@ from groundwire_server.ingest import (
     DocumentHead,
     DocumentRules,
     FactIngestRules,
-    FactRules,
     IngestDesk,
     IngestLimits,
     IngestOpening,
@@ -74,7 +73,7 @@ def test_an_ingest_of_documents_is_none_of_facts(library: Library) -> None:
     with desk.open_documents(library, OPENING, RULES) as ingest:
         ingest.finish(0)
     with pytest.raises(Aborted, match="documents"):
-        desk.open_facts(library, OPENING, FactIngestRules(FactRules()))
+        desk.open_facts(library, OPENING, FactIngestRules)
 
 
 def test_an_ingest_is_forgotten_when_nobody_went_on_with_it(library: Library) -> None:

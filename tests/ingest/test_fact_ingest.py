@@ -55,8 +55,9 @@ def opened(
     limits: IngestLimits | None = None,
 ) -> Iterator[tuple[FactIngest, list[IngestEvent]]]:
     opening = IngestOpening(ingest_id, resume_after_seq, validate_only)
-    rules = FactIngestRules.of(library.snapshot())
-    with desk_for(library, limits=limits).open_facts(library, opening, rules) as ingest:
+    with desk_for(library, limits=limits).open_facts(
+        library, opening, lambda: FactIngestRules.of(library.snapshot())
+    ) as ingest:
         yield ingest, list(ingest.opening())
 
 

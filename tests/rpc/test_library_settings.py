@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from groundwire.v1 import admin_pb2, ingest_pb2, narrative_pb2, router_pb2, stream_pb2
-from tests.rpc.house import Documents, House, fact, finish, furnish, glossary, house, snippets, start, term
+from tests.rpc.house import Documents, Facts, House, fact, finish, furnish, glossary, house, snippets, start, term
 from tests.rpc.serving import Failure, failure_of
 from tests.support.eventually import eventually
 
@@ -156,6 +156,39 @@ def test_the_default_label_is_that_of_what_comes_without_one(here: House) -> Non
     here.store_facts(ingest_pb2.FactRecords(facts=[fact("REVENUE", "ACME", "2020", "1", unit="USD")]))
     assert [each.lineage.doc_id for each in snippets(retrieve(here))] == ["b.txt"]
     assert (shown(here).documents, shown(here).facts) == (1, 0)
+
+
+def test_a_stream_that_is_open_reads_by_the_settings_of_the_moment(here: House) -> None:
+    """Each next part goes out when the one before is stored, with the settings changed in between."""
+    here.store({"a.txt": "bread"})
+
+    def documents() -> Iterator[Any]:
+        yield start(Documents)
+        for seq, label in enumerate(("internal", "confidential"), 1):
+            save(here, settings=[setting("default_label", label)], index={"chunk_chars": 30 * seq, "overlap_chars": 0})
+            content = b"bread of today\n\nbread of tomorrow"
+            head = ingest_pb2.DocumentHead(doc_id=f"{label}.txt")
+            yield Documents(part=ingest_pb2.DocumentPart(seq=seq, head=head, content=content, last_part=True))
+            assert eventually(lambda seq=seq: any(each.ack.durable_seq == seq for each in heard))
+        yield finish(Documents, 2)
+
+    heard: list[Any] = []
+    heard.extend(here.ingest.IngestDocuments(documents()))
+    assert [each.outcome.chunks for each in heard if each.WhichOneof("message") == "outcome"] == [2, 1]
+    assert [each.lineage.doc_id for each in snippets(retrieve(here, "tomorrow"))] == ["internal.txt"]
+
+    def figures() -> Iterator[Any]:
+        yield start(Facts)
+        for seq, label in enumerate(("internal", "confidential"), 1):
+            save(here, settings=[setting("default_label", label)])
+            record = fact("REVENUE", "ACME", f"202{seq}", "1", unit="USD")
+            yield Facts(part=ingest_pb2.FactPart(seq=seq, records=ingest_pb2.FactRecords(facts=[record])))
+            assert eventually(lambda seq=seq: any(each.ack.durable_seq == seq for each in told))
+        yield finish(Facts, 2)
+
+    told: list[Any] = []
+    told.extend(here.ingest.IngestFacts(figures()))
+    assert shown(here).facts == 1
 
 
 def test_a_library_without_vectors_says_so(embedding: House) -> None:

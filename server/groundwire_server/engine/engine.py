@@ -205,7 +205,7 @@ class Engine:
         """Open a stream of figures and relations; raises as `IngestDesk.open_facts` does, and UnknownResource."""
         library = self._to_write(library_id, principal, "IngestFacts")
         self._libraries.forget_old_ingests(library)
-        return self._desk.open_facts(library, opening, FactIngestRules.of(library.snapshot()))
+        return self._desk.open_facts(library, opening, lambda: FactIngestRules.of(library.snapshot()))
 
     def wake_embedding(self, library_id: str) -> None:
         """Have what is new embedded, where the library has an embedder. Never waits."""

@@ -73,8 +73,14 @@ class IngestDesk:
             release()
             raise
 
-    def open_facts(self, target: IngestTarget, opening: IngestOpening, rules: FactIngestRules) -> FactIngest:
-        """Open a stream of figures and relations, or open it again; raises as `open_documents` does."""
+    def open_facts(
+        self, target: IngestTarget, opening: IngestOpening, rules: Callable[[], FactIngestRules]
+    ) -> FactIngest:
+        """Open a stream of figures and relations, or open it again; raises as `open_documents` does.
+
+        Args:
+            rules: gives the rules of the moment; each part and each file is read by those that hold when it is whole.
+        """
         opening = replace(opening, ingest_id=opening.ingest_id.lower())
         release = self._take(target, opening, FactIngest.kind)
         try:

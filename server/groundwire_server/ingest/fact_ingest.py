@@ -50,7 +50,7 @@ class FactIngest(IngestStream[RowsOutcome]):
         self,
         target: IngestTarget,
         opening: IngestOpening,
-        rules: FactIngestRules,
+        rules: Callable[[], FactIngestRules],
         limits: IngestLimits,
         release: Callable[[], None],
     ) -> None:
@@ -86,16 +86,17 @@ class FactIngest(IngestStream[RowsOutcome]):
     def _read_records(
         self, facts: Sequence[FactFields | RowRefused], relations: Sequence[RelationFields | RowRefused]
     ) -> Iterator[FactFileRow]:
+        rules = self._rules()
         for place, fact in enumerate(facts, 1):
             try:
-                yield place, fact if isinstance(fact, RowRefused) else read_fact(fact, self._rules.facts)
+                yield place, fact if isinstance(fact, RowRefused) else read_fact(fact, rules.facts)
             except RowRefused as refused:
                 yield place, refused
         for place, relation in enumerate(relations, len(facts) + 1):
             try:
                 yield (
                     place,
-                    relation if isinstance(relation, RowRefused) else read_relation(relation, self._rules.relations),
+                    relation if isinstance(relation, RowRefused) else read_relation(relation, rules.relations),
                 )
             except RowRefused as refused:
                 yield place, refused
@@ -106,7 +107,7 @@ class FactIngest(IngestStream[RowsOutcome]):
             message = f"{head.name}: it is over the limit of {self._limits.max_document_bytes} bytes."
             return _Batch(seq, head.name, [_whole_file(Cause(ErrorReason.DOCUMENT_TOO_LARGE, message), "content")])
         try:
-            return _Batch(seq, head.name, list(read_rows(head, upload.content(), self._rules)))
+            return _Batch(seq, head.name, list(read_rows(head, upload.content(), self._rules())))
         except DocumentRefused as error:
             return _Batch(seq, head.name, [_whole_file(error.cause(), error.details.get("field", ""))])
 

@@ -6,6 +6,7 @@ it. What is cut already is passed over, so that the work can be broken off at an
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -82,6 +83,7 @@ class _Run:
             span.doc_id: span.first_row for span in self._reader.revision_spans() if span.died is None and span.chunks
         }
         self._done = dict.fromkeys(AUDIENCES, 0)
+        self._began = time.monotonic()
         self.refused: list[StoredRevision] = []
 
     def through(self) -> bool:
@@ -160,7 +162,8 @@ class _Run:
 
     def _report(self) -> None:
         counts = {label: (self._done[label], len(waiting)) for label, waiting in self._waiting.items()}
-        self._control.report("recut", "documents", counts, final=self._alone)
+        rate = sum(self._done.values()) / max(time.monotonic() - self._began, 1e-6)
+        self._control.report("recut", "documents", counts, final=self._alone, rate=rate or None)
 
 
 def _active(reader: StoreReader, strictest: Label) -> Iterator[StoredRevision]:
