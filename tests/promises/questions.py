@@ -95,6 +95,8 @@ def answer(here: House, question: Question) -> tuple[bytes, list[Any]]:
         frames = list(given)
     except grpc.RpcError as error:
         return refusal(error), []
+    if not frames or "header" not in frames[0].DESCRIPTOR.fields_by_name:
+        return b"".join(map(canonical_message, frames)), []  # a stream of something stored, no answer to a question
     counts = [
         (each.stage, each.library_id, each.items_in, each.items_out)
         for frame in frames
