@@ -150,6 +150,17 @@ def test_a_document_keeps_the_chunker_that_it_came_with(library: Library, tmp_pa
     assert cuts(library) == {"own.md": (1, "whole"), "a.md": (3, "whole")}
 
 
+def test_a_document_that_came_with_its_own_chunker_takes_the_budget(library: Library, tmp_path: Path) -> None:
+    library.set_config(WHOLE)
+    cut_anew(library, tmp_path)
+    with opened(library, rules=DocumentRules.of(WHOLE)) as (ingest, _):
+        ingest.feed(1, DocumentHead("own.md", chunker="paragraph"), NOTES.encode(), True)
+        ingest.finish(1)
+    library.set_config(LibraryConfig(chunker="whole", chunk_chars=20, overlap_chars=5))
+    cut_anew(library, tmp_path)
+    assert cuts(library) == {"own.md": (2, SMALL.cut)}
+
+
 def test_each_class_of_callers_is_told_of_its_own_and_nobody_of_restricted(library: Library, tmp_path: Path) -> None:
     for number, label in enumerate(Label):
         for place in range(number + 1):

@@ -158,7 +158,7 @@ class _Run:
 
     def _changed(self) -> bool:
         """With the library's lock held: whether other settings hold now than this run began with."""
-        return self._library.config.cut != self._config.cut
+        return not self._library.config.cuts_like(self._config)
 
     def _report(self) -> None:
         counts = {label: (self._done[label], len(waiting)) for label, waiting in self._waiting.items()}

@@ -63,6 +63,11 @@ class LibraryConfig:
         """How documents are cut, as the chunker says it of itself; budgets that cut alike have it in common."""
         return make_chunker(self.chunker, self.chunk_chars, self.overlap_chars).spec
 
+    def cuts_like(self, other: LibraryConfig) -> bool:
+        """Whether all documents, also those that come with a chunker of their own, are cut as by other settings."""
+        mine, its = ((each.chunker, each.chunk_chars, each.overlap_chars) for each in (self, other))
+        return mine == its
+
     def check(self, path: str = "") -> None:
         """Raises InvalidRequest that names every value out of bounds; `path` goes before the names."""
         found = [

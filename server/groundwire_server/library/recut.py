@@ -41,7 +41,7 @@ class Recut:
 
     def after(self, old: LibraryConfig, new: LibraryConfig) -> Recut:
         """What is left once the settings have changed; itself when they cut as before."""
-        return self if old.cut == new.cut else Recut(self.earlier | {old.cut}, asked=False)
+        return self if new.cuts_like(old) else Recut(self.earlier | {old.cut}, asked=False)
 
     def chunker(self, cut: str, config: LibraryConfig) -> Chunker | None:
         """What cuts a document anew that stands in a cut; None when it stands as it should.
