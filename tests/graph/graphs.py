@@ -9,7 +9,18 @@ from typing import Any
 import networkx as nx  # type: ignore[import-untyped]
 from hypothesis import strategies as st
 
-from groundwire_server.evidence import Call, CallOptions, GraphPath, Header, Label, Snippet, Snippets, Summary
+from groundwire_server.evidence import (
+    Call,
+    CallOptions,
+    GraphPath,
+    Header,
+    Label,
+    MetricOutcome,
+    Outcomes,
+    Snippet,
+    Snippets,
+    Summary,
+)
 from groundwire_server.graph import Direction, TraceBudget, TraceLimits, TraceOperation, TraceRequest, trace
 from groundwire_server.library import Snapshot
 from groundwire_server.security import SecurityGate, local_principal
@@ -34,6 +45,7 @@ class Ran:
     header: Header
     snippets: list[Snippet]
     summary: Summary
+    outcomes: tuple[MetricOutcome, ...] = ()
 
     @property
     def paths(self) -> list[GraphPath]:
@@ -51,7 +63,7 @@ class Ran:
 
     def canonical(self) -> tuple[Any, ...]:
         """All that does not depend on the clock."""
-        return [_timeless(one) for one in self.snippets], replace(self.summary, timings=())
+        return [_timeless(one) for one in self.snippets], self.outcomes, replace(self.summary, timings=())
 
 
 def run(
@@ -73,7 +85,9 @@ def run(
     header, summary = frames[0], frames[-1]
     assert isinstance(header, Header)
     assert isinstance(summary, Summary)
-    return Ran(header, [one for frame in frames if isinstance(frame, Snippets) for one in frame.snippets], summary)
+    snippets = [one for frame in frames if isinstance(frame, Snippets) for one in frame.snippets]
+    outcomes = tuple(one for frame in frames if isinstance(frame, Outcomes) for one in frame.outcomes)
+    return Ran(header, snippets, summary, outcomes)
 
 
 DAYS = st.sampled_from([("", ""), ("2019-01-01", ""), ("", "2020-06-30"), ("2020-01-01", "2020-12-31")])
@@ -95,6 +109,7 @@ EDGES = st.lists(
 PERIODS = st.sampled_from(["", "2018", "2019", "2020H2", "2021"])
 _DAYS_OF = {
     "2018": ("2018-01-01", "2018-12-31"),
+    "2020": ("2020-01-01", "2020-12-31"),
     "2019": ("2019-01-01", "2019-12-31"),
     "2020H2": ("2020-07-01", "2020-12-31"),
     "2021": ("2021-01-01", "2021-12-31"),

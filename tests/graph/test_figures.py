@@ -1,0 +1,305 @@
+"""Sums over relations and comparisons: no figure without its facts, nothing twice, gaps named, unlike units refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import networkx as nx  # type: ignore[import-untyped]
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from groundwire_server.errors import ErrorReason, FailedPrecondition, InvalidRequest
+from groundwire_server.evidence import (
+    Attribute,
+    DegradationKind,
+    DerivedFigure,
+    EndReason,
+    Label,
+    MetricFact,
+    MetricFound,
+    MetricNotFound,
+    MetricOutcome,
+    MetricQuery,
+    MissingReason,
+    Operation,
+    Operator,
+    Predicate,
+    RefusalReason,
+    ReviewStatus,
+    UnrecognizedParam,
+)
+from groundwire_server.glossary import Additivity, EntityTerm, Glossary, MetricTerm, Synonym
+from groundwire_server.graph import Compare, Direction, Rollup
+from groundwire_server.library import Library, Snapshot
+from groundwire_server.security import SecurityGate
+from groundwire_server.store import EdgeRecord, FactRecord
+from tests.graph.graphs import EDGES, NODES, PERIODS, Ran, edge, homes, oracle, run, visible
+from tests.support.libraries import make_library
+
+GLOSSARY = Glossary(
+    [
+        MetricTerm("REVENUE", label="Revenue", additivity=Additivity.SUM),
+        MetricTerm("MARGIN", label="Margin", synonyms=(Synonym("利益率", "ja"),)),
+        EntityTerm("A", label="Alpha"),
+        EntityTerm("B", label="Beta", synonyms=(Synonym("Group", "en"),)),
+    ]
+)
+
+
+def fact(entity: str, value: str, metric: str = "REVENUE", year: int = 2020, **changes: Any) -> FactRecord:
+    fields: dict[str, Any] = {
+        "metric": metric,
+        "entity": entity,
+        "period": str(year),
+        "period_first": date(year, 1, 1),
+        "period_last": date(year, 12, 31),
+        "channel": "TOTAL",
+        "value": value,
+        "unit": "USD",
+        "source_doc": "facts.csv",
+        "locator": f"{metric}{entity}{year}",
+        **changes,
+    }
+    return FactRecord(**fields)
+
+
+# A diamond A - B/C - D, a group "Group" of no figure between A and E, a cycle back from D to A.
+EDGE_ROWS = [
+    edge("A", "B"),
+    edge("A", "C", valid_to="2020-06-30"),
+    edge("B", "D", attributes=(Attribute("seat", "US"),)),
+    edge("C", "D"),
+    edge("D", "A"),
+    edge("A", "Group"),
+    edge("Group", "E"),
+    edge("E", "X", label=Label.CONFIDENTIAL),
+    edge("A", "F", relation="lends_to"),
+]
+FACTS = [
+    fact("A", "1000"),
+    fact("B", "10.50"),
+    fact("C", "3"),
+    fact("D", "0.0000000000000000001"),
+    fact("E", "7", label=Label.CONFIDENTIAL),
+    fact("X", "999", label=Label.CONFIDENTIAL),
+    fact("F", "5", review_status=ReviewStatus.PENDING),
+    fact("B", "4", year=2021),
+    fact("B", "5", year=2021, source_doc="other.csv"),
+    fact("D", "6", year=2021),
+    fact("B", "1", year=2022),
+    fact("D", "1", year=2022, unit="JPY"),
+    fact("B", "12", metric="MARGIN", unit="PERCENT"),
+]
+
+
+@pytest.fixture(scope="module")
+def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
+    folder = tmp_path_factory.mktemp("graph")
+    return make_library(folder, edges=EDGE_ROWS, facts=FACTS, glossary=GLOSSARY).snapshot()
+
+
+def rollup(entity: str = "A", period: str = "2020", metric: str = "REVENUE", **more: Any) -> Rollup:
+    return Rollup(MetricQuery(metric, entity, period), **more)
+
+
+def derived(ran: Ran) -> DerivedFigure:
+    figure = ran.snippets[0].payload
+    assert isinstance(figure, DerivedFigure)
+    return figure
+
+
+def outcomes(snapshot: Snapshot, operation: Rollup | Compare) -> tuple[MetricOutcome, ...]:
+    return run(snapshot, operation).outcomes
+
+
+def test_a_sum_names_its_operands_and_what_is_missing(snapshot: Snapshot) -> None:
+    ran = run(snapshot, rollup())
+    figure = derived(ran)
+    operands = [each.payload for each in ran.snippets[1:]]
+    assert [(each.key.entity, each.value) for each in operands if isinstance(each, MetricFact)] == [
+        ("B", "10.50"),
+        ("C", "3"),
+        ("D", "0.0000000000000000001"),
+    ]
+    assert (figure.operation, figure.expression, figure.value, figure.unit, figure.rounded) == (
+        Operation.ROLLUP,
+        "sum",
+        "13.5000000000000000001",
+        "USD",
+        False,
+    )
+    assert figure.operand_ids == tuple(each.snippet_id for each in ran.snippets[1:])
+    assert [member.source_locator for member in ran.snippets[0].lineage.members] == [
+        "REVENUEB2020",
+        "REVENUEC2020",
+        "REVENUED2020",
+    ]
+    # E's figure is hidden and looks like none; the group above E is no gap of its own.
+    assert [(each.key.entity, each.reason) for each in figure.missing] == [("E", MissingReason.NOT_FOUND)]
+    assert figure.partial
+    assert "not the whole" in figure.statement
+    assert figure.value in figure.statement
+    (outcome,) = outcomes(snapshot, rollup())
+    assert isinstance(outcome.outcome, MetricFound)
+    assert outcome.outcome.snippet_ids == (ran.snippets[0].snippet_id,)
+    assert ran.summary.end_reason is EndReason.EXHAUSTED
+
+
+def test_relations_hold_in_the_period_of_the_figure(snapshot: Snapshot) -> None:
+    def summed(**more: Any) -> list[str]:
+        ran = run(snapshot, rollup(**more.pop("of", {})), **more)
+        return [each.payload.key.entity for each in ran.snippets[1:] if isinstance(each.payload, MetricFact)]
+
+    assert summed() == ["B", "C", "D"]
+    assert summed(valid_in="2021") == ["B", "D"]
+    assert summed(valid_at=datetime(2021, 1, 1, tzinfo=UTC)) == ["B", "D"]
+    assert summed(of={"max_depth": 1}) == ["B", "C"]
+    assert summed(of={"entity": "Beta"}) == ["A", "C", "D"]  # D owns A again; Beta itself, below A, does not count
+    assert summed(filter=Predicate("seat", Operator.PRESENT, (False,))) == ["B", "C", "D"]
+    assert summed(filter=Predicate("seat", Operator.EQ, ("US",))) == []
+
+
+def test_sources_that_disagree_are_no_operand(snapshot: Snapshot) -> None:
+    figure = derived(run(snapshot, rollup(period="2021")))
+    assert figure.value == "6"
+    assert [(each.key.entity, each.reason) for each in figure.missing] == [
+        ("B", MissingReason.CONFLICTING),
+        ("E", MissingReason.NOT_FOUND),
+    ]
+
+
+def test_what_cannot_be_added_is_refused(snapshot: Snapshot) -> None:
+    for operation, reason in (
+        (rollup(period="2022"), RefusalReason.UNLIKE_UNITS),
+        (rollup(metric="MARGIN"), RefusalReason.NOT_ADDITIVE),
+    ):
+        ran = run(snapshot, operation)
+        assert (ran.snippets, ran.summary.end_reason) == ([], EndReason.REFUSED)
+        assert ran.summary.refusal is not None
+        assert ran.summary.refusal.reason is reason
+        assert outcomes(snapshot, operation) == ()
+
+
+def test_no_figure_below_is_not_found_and_unknown_names_are_named(snapshot: Snapshot) -> None:
+    def outcome(operation: Rollup) -> object:
+        (only,) = outcomes(snapshot, operation)
+        return only.outcome
+
+    assert isinstance(outcome(rollup(period="2019")), MetricNotFound)
+    assert isinstance(outcome(rollup(entity="F")), MetricNotFound)
+    # A code of the graph goes before another entity's synonym: the group is not Beta.
+    assert isinstance(outcome(rollup(entity="Group")), MetricNotFound)
+    assert isinstance(outcome(rollup(entity="entity:Group")), MetricNotFound)
+    for operation, param in (
+        (rollup(metric="PROFIT"), "metric"),
+        (rollup(entity="Nobody"), "entity"),
+        (rollup(entity="X"), "entity"),
+        (rollup(period="soon"), "period"),
+    ):
+        unknown = outcome(operation)
+        assert isinstance(unknown, UnrecognizedParam)
+        assert unknown.param == param
+    with pytest.raises(InvalidRequest) as raised:
+        run(snapshot, rollup(relation="sells", max_depth=-1), valid_in="soon")
+    assert [fault.field for fault in raised.value.violations] == ["rollup.max_depth", "valid_in", "rollup.relation"]
+
+
+def test_a_bound_makes_the_sum_partial_and_is_named(snapshot: Snapshot) -> None:
+    ran = run(snapshot, rollup(entity="C"), budget=(2, 0))
+    assert (derived(ran).value, derived(ran).partial) == ("0.0000000000000000001", True)
+    assert ran.summary.end_reason is EndReason.GRAPH_BUDGET
+    assert [(each.kind, each.component) for each in ran.summary.degradations] == [(DegradationKind.BUDGET_CUT, "nodes")]
+    with pytest.raises(FailedPrecondition):
+        run(snapshot, rollup(), budget=(2, 0), forbid=frozenset({DegradationKind.BUDGET_CUT}))
+
+
+def test_a_hint_that_leaves_no_figure_is_dropped_once(snapshot: Snapshot) -> None:
+    ran = run(snapshot, rollup(), hint=Predicate("seat", Operator.EQ, ("FR",)))
+    assert derived(ran).value == "13.5000000000000000001"
+    assert [each.kind for each in ran.summary.degradations] == [DegradationKind.FILTER_DROPPED]
+
+
+def test_entities_stand_side_by_side_in_the_order_asked(snapshot: Snapshot) -> None:
+    operation = Compare("Revenue", "2020", ("C", "E", "Beta", "Nobody"))
+    found = outcomes(snapshot, operation)
+    assert [type(each.outcome) for each in found] == [MetricFound, UnrecognizedParam, MetricFound, UnrecognizedParam]
+    assert [each.query_index for each in found] == [0, 1, 2, 3]
+    ran = run(snapshot, operation)
+    assert [each.payload.key.entity for each in ran.snippets if isinstance(each.payload, MetricFact)] == ["C", "B"]
+    mixed = run(snapshot, Compare("REVENUE", "2022", ("B", "D")))
+    assert mixed.summary.refusal is not None
+    assert mixed.summary.refusal.reason is RefusalReason.UNLIKE_UNITS
+    with pytest.raises(InvalidRequest) as raised:
+        run(snapshot, Compare("REVENUE", "2022", ("B",)), valid_in="2020", budget=(1, 0))
+    assert [(fault.field, fault.reason) for fault in raised.value.violations] == [
+        ("compare.entities", ErrorReason.VALUE_REQUIRED),
+        ("valid_in", ErrorReason.CONTRADICTION),
+        ("budget.max_nodes", ErrorReason.CONTRADICTION),
+    ]
+
+
+def test_the_gate_stands_before_the_figures(snapshot: Snapshot) -> None:
+    for operation in (rollup(entity="Initech"), Compare("REVENUE", "2020", ("A", "Initech"))):
+        ran = run(snapshot, operation, gate=SecurityGate(["Initech"]))
+        assert ran.summary.refusal is not None
+        assert ran.summary.refusal.reason is RefusalReason.OUT_OF_SCOPE
+
+
+VALUES = st.dictionaries(st.sampled_from(NODES), st.decimals("-1e9", "1e9", places=3), max_size=6)
+HIDDEN = st.sets(st.sampled_from(NODES), max_size=2)
+
+
+@settings(max_examples=40)
+@given(edges=EDGES, values=VALUES, hidden=HIDDEN, top=st.sampled_from(NODES), period=PERIODS)
+def test_a_sum_is_that_of_every_visible_descendant_once(
+    tmp_path_factory: pytest.TempPathFactory,
+    edges: Sequence[EdgeRecord],
+    values: dict[str, Decimal],
+    hidden: set[str],
+    top: str,
+    period: str,
+) -> None:
+    facts = [
+        fact(entity, format(value, "f"), label=Label.CONFIDENTIAL if entity in hidden else Label.INTERNAL)
+        for entity, value in values.items()
+    ]
+    folder = tmp_path_factory.mktemp("sum")
+
+    def ask(library: Library) -> Ran:
+        snapshot = library.snapshot()
+        ran = run(snapshot, rollup(top, relation="r"), valid_in=period or "2020")
+        library.close()
+        return ran
+
+    full = ask(make_library(folder / "full", edges=[*homes(), *edges], facts=facts, glossary=GLOSSARY))
+    open_facts = [each for each in facts if each.label <= Label.INTERNAL]
+    bare = ask(make_library(folder / "bare", edges=[*homes(), *visible(edges)], facts=open_facts, glossary=GLOSSARY))
+    assert full.canonical() == bare.canonical()
+
+    graph = oracle(edges, Direction.OUT, period or "2020", relations="r")
+    below = {node.removeprefix("entity:") for node in nx.descendants(graph, f"entity:{top}")} - {top}
+    having = sorted(below & {each.entity for each in open_facts})
+    if not having:
+        assert full.snippets == []
+        return
+    figure = derived(full)
+    assert Decimal(figure.value) == sum((values[entity] for entity in having), Decimal(0))
+    assert [each.payload.key.entity for each in full.snippets[1:] if isinstance(each.payload, MetricFact)] == having
+    # Whoever lacks a figure is named, unless a way down from him ends at somebody.
+    rest = graph.subgraph(f"entity:{node}" for node in below)
+    ends = {node for node in rest if not rest.out_degree(node)}
+    gaps = {node for node in rest if node in ends or not (nx.descendants(rest, node) & ends)}
+    missing = sorted(node.removeprefix("entity:") for node in gaps if node.removeprefix("entity:") not in having)
+    assert [each.key.entity for each in figure.missing] == missing
+    assert figure.partial is bool(missing)
+
+
+def test_ten_thousand_digits_are_added_without_rounding(tmp_path: Path) -> None:
+    facts = [fact("B", "1" + "0" * 900), fact("C", "0." + "0" * 900 + "1")]
+    library = make_library(tmp_path, edges=[edge("A", "B"), edge("A", "C")], facts=facts, glossary=GLOSSARY)
+    assert derived(run(library.snapshot(), rollup())).value == "1" + "0" * 900 + "." + "0" * 900 + "1"
