@@ -14,7 +14,8 @@ import pytest
 
 from groundwire_server import __version__
 from groundwire_server.cli.doctor import folder as folder_checks
-from groundwire_server.library import DataFolder, LockHolder, read_holder
+from groundwire_server.cli.holder import LockHolder, read_holder
+from groundwire_server.library import DataFolder
 from tests.cli.commands import furnish, run, run_alone, run_on_terminal, server, write
 
 Usage = namedtuple("Usage", "total used free")

@@ -104,8 +104,8 @@ def test_stored_relations() -> None:
     assert ran.code == 0
     assert [line.split("\t")[:5] for line in ran.out.splitlines()] == [
         ["entity:ACME", "parent_of", "entity:Beta", "2019-04-01", ""],
-        ["entity:ACME", "parent_of", "entity:Delta", "", ""],
-        ["entity:Beta", "parent_of", "entity:Gamma", "", "2022-03-31"],
+        ["entity:ACME", "parent_of", "literal:Delta", "", ""],
+        ["entity:Beta", "parent_of", "literal:Gamma", "", "2022-03-31"],
     ]
     listed = run("relations", "list", "--source", "owners.jsonl", "--json").frames
     assert [frame["frame"] for frame in listed] == ["ListedRelation"] * 4

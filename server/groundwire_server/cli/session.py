@@ -7,10 +7,12 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from groundwire_server.cli.holder import read_holder
 from groundwire_server.errors import FailedPrecondition
 from groundwire_server.settings import Settings, load_settings
 
@@ -63,9 +65,11 @@ class Session:
 
     def _find_or_start(self, stack: ExitStack, embedder: bool) -> str:
         """The address of who has the data folder, else of a server of our own, which the stack stops."""
+        data = self.settings().data  # whatever is wrong in them is said, also where a value has no bearing here
+        if (holder := _holder_address(data)) and answers(holder):
+            return holder  # and nothing of a server is loaded
         from groundwire_server.rpc import running
 
-        self.settings()  # whatever is wrong in them is said, also where a value has no bearing here
         backend = {} if embedder else {"embedding__backend": "none"}
         settings = self.settings(server__host="127.0.0.1", server__port=0, log__level="error", **backend)
         give_up = time.monotonic() + _PATIENCE_SECONDS
@@ -85,6 +89,15 @@ class Session:
                 # Nobody else is served here: better wait a second than answer with words alone.
                 server.engine.wait_for_embedder()
                 return server.address
+
+
+def _holder_address(data: Path) -> str:
+    """Where the one that has the data folder open answers, as it says; empty: nobody, or it cannot be read."""
+    try:
+        holder = read_holder(data)
+    except OSError:
+        return ""
+    return holder.address if holder else ""
 
 
 def answers(address: str) -> bool:

@@ -5,7 +5,6 @@ from groundwire_server.library.columns import ChunkColumns
 from groundwire_server.library.config import AMBIGUOUS, EMBEDDERS, MAX_DECLARED, LibraryConfig, fault_of_declared
 from groundwire_server.library.folder import DEFAULT_LIBRARY, DataFolder, check_library_id
 from groundwire_server.library.library import Library
-from groundwire_server.library.lock import LockHolder, read_holder
 from groundwire_server.library.recut import Recut
 from groundwire_server.library.snapshot import Snapshot
 
@@ -19,10 +18,8 @@ __all__ = [
     "DataFolder",
     "Library",
     "LibraryConfig",
-    "LockHolder",
     "Recut",
     "Snapshot",
     "check_library_id",
     "fault_of_declared",
-    "read_holder",
 ]

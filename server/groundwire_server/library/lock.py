@@ -5,58 +5,11 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from groundwire_server.errors import ErrorReason, FailedPrecondition
 
-__all__ = ["FolderLock", "LockHolder", "read_holder"]
-
-
-@dataclass(frozen=True, slots=True)
-class LockHolder:
-    """Who has a data folder open. An empty address: it does not answer calls, or not yet."""
-
-    pid: int
-    address: str
-
-
-def read_holder(folder: Path) -> LockHolder | None:
-    """Who has a data folder open, without touching the lock of one that is alive; None: nobody.
-
-    Raises:
-        OSError: the lock file may not be read.
-    """
-    try:
-        file = os.open(folder / "lock", os.O_RDONLY | os.O_CLOEXEC)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    try:
-        said = _parse(os.pread(file, 4096, 0))
-        pid = said.get("pid")
-        if not isinstance(pid, int) or not _is_held(file):
-            return None
-        return LockHolder(pid, str(said.get("address") or ""))
-    finally:
-        os.close(file)
-
-
-def _is_held(file: int) -> bool:
-    """Tries the lock for an instant, shared. Only after the file names a holder: an empty one is asked for nothing."""
-    try:
-        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    fcntl.flock(file, fcntl.LOCK_UN)
-    return False
-
-
-def _parse(content: bytes) -> dict[str, object]:
-    try:
-        holder = json.loads(content or b"{}")
-    except ValueError:
-        return {}
-    return holder if isinstance(holder, dict) else {}
+__all__ = ["FolderLock"]
 
 
 class FolderLock:
@@ -94,7 +47,11 @@ class FolderLock:
             self._file = -1
 
     def _read(self) -> dict[str, object]:
-        return _parse(os.pread(self._file, 4096, 0))
+        try:
+            holder = json.loads(os.pread(self._file, 4096, 0) or b"{}")
+        except ValueError:
+            return {}
+        return holder if isinstance(holder, dict) else {}
 
 
 def _held(folder: Path, holder: dict[str, object]) -> FailedPrecondition:

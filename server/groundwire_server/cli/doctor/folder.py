@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from groundwire_server.cli.doctor.finding import Finding, fail, ok, warn
+from groundwire_server.cli.holder import LockHolder, read_holder
 from groundwire_server.cli.session import answers
 from groundwire_server.cli.values import as_size
-from groundwire_server.library import LockHolder, read_holder
 from groundwire_server.settings import Settings
 
 __all__ = ["check_disk", "check_folder", "check_holder", "check_port", "holder_of"]
