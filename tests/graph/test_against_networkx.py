@@ -53,7 +53,7 @@ def in_order(graph: nx.MultiDiGraph, paths: Any) -> list[tuple[tuple[str, ...], 
     return [(nodes, tuple(order[-1] for order in orders)) for _, nodes, orders in sorted(found)]
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(
     edges=EDGES,
     ends=TWO,
@@ -88,7 +88,7 @@ def test_all_paths(
                 assert fewer.summary.end_reason is (EndReason.TOP_K if full else EndReason.EXHAUSTED)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(
     edges=EDGES,
     ends=TWO,
@@ -128,7 +128,7 @@ def first_shortest(graph: nx.MultiDiGraph, starts: Sequence[str], cutoff: int | 
     return found
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(edges=EDGES, starts=SOME, direction=DIRECTIONS, depth=st.integers(0, 4), period=PERIODS, filtered=st.booleans())
 def test_closures(
     tmp_path_factory: pytest.TempPathFactory,
@@ -165,7 +165,7 @@ def test_closures(
     assert answer.summary.end_reason is EndReason.EXHAUSTED
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(edges=EDGES, nodes=st.lists(st.sampled_from(NODES), min_size=2, max_size=3, unique=True))
 def test_common_ancestors(tmp_path_factory: pytest.TempPathFactory, edges: list[EdgeRecord], nodes: list[str]) -> None:
     up = oracle(edges, Direction.IN, relations="r")

@@ -254,7 +254,7 @@ VALUES = st.dictionaries(st.sampled_from(NODES), st.decimals("-1e9", "1e9", plac
 HIDDEN = st.sets(st.sampled_from(NODES), max_size=2)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(edges=EDGES, values=VALUES, hidden=HIDDEN, top=st.sampled_from(NODES), period=PERIODS)
 def test_a_sum_is_that_of_every_visible_descendant_once(
     tmp_path_factory: pytest.TempPathFactory,

@@ -84,6 +84,9 @@ def test_paths_closures_and_counts() -> None:
     ]
 
 
+DIRECTED = ["Film", "director", "Ann"]
+
+
 def test_chains_of_triples_also_those_that_cases_alone_state() -> None:
     write_lines(
         "set/triples.jsonl",
