@@ -227,7 +227,7 @@ def test_a_damaged_file_is_no_store(tmp_path: Path) -> None:
     path.write_bytes(b"This is no database. " * 100)
     with pytest.raises(GroundwireError) as refused:
         SqliteStore(path)
-    assert refused.value.reason is ErrorReason.INTERNAL
+    assert refused.value.reason is ErrorReason.LIBRARIES_UNREACHABLE
     assert "database" not in refused.value.message
 
 

@@ -197,13 +197,13 @@ class Engine:
 
     def open_documents(self, library_id: str, opening: IngestOpening, principal: Principal) -> DocumentIngest:
         """Open a stream of documents; raises as `IngestDesk.open_documents` does, and UnknownResource."""
-        library = self._to_write(library_id, principal, "IngestDocuments")
+        library = self._to_write(library_id, principal, "IngestDocuments", validate_only=opening.validate_only)
         self._libraries.forget_old_ingests(library)
         return self._desk.open_documents(library, opening, lambda: DocumentRules.of(library.config))
 
     def open_facts(self, library_id: str, opening: IngestOpening, principal: Principal) -> FactIngest:
         """Open a stream of figures and relations; raises as `IngestDesk.open_facts` does, and UnknownResource."""
-        library = self._to_write(library_id, principal, "IngestFacts")
+        library = self._to_write(library_id, principal, "IngestFacts", validate_only=opening.validate_only)
         self._libraries.forget_old_ingests(library)
         return self._desk.open_facts(library, opening, lambda: FactIngestRules.of(library.snapshot()))
 
@@ -225,7 +225,8 @@ class Engine:
         Raises:
             UnknownResource: UNKNOWN_LIBRARY, or UNKNOWN_DOCUMENT: never there, or not readable by the caller.
         """
-        library = self._to_write(library_id, principal, "WithdrawDocument", make=False)
+        may_write(principal, "WithdrawDocument", library_id)
+        library = self._libraries.for_reading(library_id)
         missing = UnknownResource(
             ErrorReason.UNKNOWN_DOCUMENT,
             f"There is no document {doc_id[:200]!r} in the library {library_id}.",
@@ -282,7 +283,7 @@ class Engine:
                 if validate_only:
                     return LibraryUpdate(describe_new_library(library_id, config))
                 return LibraryUpdate(self._describe(folder.create(library_id, config).snapshot(), principal))
-        library = folder.library(library_id)
+        library = self._libraries.for_reading(library_id)
         before, after = library.change_config(changed, dry_run=validate_only)
         if validate_only:
             planned = self.jobs.planned_recut(before, after, principal)
@@ -348,7 +349,7 @@ class Engine:
             GlossaryConflict: two terms share a name; nothing was changed.
             Aborted: CONFLICTING_CHANGE, the library has changed since `if_snapshot_id`.
         """
-        library = self._to_write(library_id, principal, "UpdateGlossary")
+        library = self._to_write(library_id, principal, "UpdateGlossary", validate_only=validate_only)
 
         def changed(snapshot: Snapshot) -> Glossary:
             check_unchanged(snapshot, if_snapshot_id, principal)
@@ -390,6 +391,8 @@ class Engine:
         embedder = self._embedder
         return describe_library(snapshot, principal, embedder.name, embedder_loading=embedder.loading, config=config)
 
-    def _to_write(self, library_id: str, principal: Principal, method: str, *, make: bool = True) -> Library:
+    def _to_write(self, library_id: str, principal: Principal, method: str, *, validate_only: bool) -> Library:
+        """A library to write to, the default one made by its first use; or one to try the write on."""
         may_write(principal, method, library_id)
-        return self._libraries.for_writing(library_id) if make else self._libraries.for_reading(library_id)
+        find = self._libraries.for_rehearsal if validate_only else self._libraries.for_writing
+        return find(library_id)

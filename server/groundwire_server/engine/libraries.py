@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 from groundwire_server.dense import Embedder
 from groundwire_server.engine.embedding import fault_of_wish
+from groundwire_server.engine.rehearsal import rehearsal_library
 from groundwire_server.errors import (
     Cause,
     ErrorReason,
@@ -92,6 +93,16 @@ class Libraries:
             if library_id == DEFAULT_LIBRARY:
                 return self.folder.create(library_id, self._new_config)
             return self.folder.library(library_id)
+
+    def for_rehearsal(self, library_id: str) -> Library:
+        """A library to try a write on; where the default one is not there, an empty one in its place. Makes nothing.
+
+        Raises as `for_reading` does.
+        """
+        if library_id == DEFAULT_LIBRARY and library_id not in self.folder.list():
+            with _opening(library_id):
+                return rehearsal_library(library_id, self._new_config)
+        return self.for_reading(library_id)
 
     def opened(self) -> list[Library]:
         """Libraries that can be opened, by id."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from groundwire_server.errors import Aborted, ErrorReason, InvalidRequest
+from groundwire_server.errors import Aborted, ErrorReason, InvalidRequest, Unavailable
 from groundwire_server.ingest.document_ingest import DocumentIngest
 from groundwire_server.ingest.documents import DocumentRules
 from groundwire_server.ingest.fact_files import FactIngestRules
@@ -126,13 +126,21 @@ class IngestDesk:
         if state is not None and opening.validate_only:
             raise _in_use(ingest_id, "belongs to an ingest that stores what comes", "Make a new one.")
         for other in () if state is not None else self._targets():
-            if other.library_id != target.library_id and other.store.reader().ingest(ingest_id) is not None:
+            if other.library_id != target.library_id and _knows(other, ingest_id):
                 raise _in_use(ingest_id, "belongs to another library", "Make a new one.")
 
     def _release(self, ingest_id: str, hold: object) -> None:
         with self._lock:
             if self._open.get(ingest_id) is hold:
                 del self._open[ingest_id]
+
+
+def _knows(target: IngestTarget, ingest_id: str) -> bool:
+    """Whether a library has an ingest. One that does not answer can go on with none, and stops none of the others."""
+    try:
+        return target.store.reader().ingest(ingest_id) is not None
+    except Unavailable:
+        return False
 
 
 def _in_use(ingest_id: str, why: str, hint: str) -> Aborted:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -11,6 +12,8 @@ from pathlib import Path
 from groundwire_server.errors import ErrorReason, FailedPrecondition, GroundwireError, ResourceExhausted, Unavailable
 
 __all__ = ["ReadPool", "connect_writer", "storage_full", "translated"]
+
+_log = logging.getLogger(__name__)
 
 _IDLE_LIMIT = 16
 _BUSY_SECONDS = 10.0
@@ -120,8 +123,8 @@ def translated() -> Iterator[None]:
     Raises:
         ResourceExhausted: STORAGE_FULL.
         FailedPrecondition: NOT_SERVING, a file that may not be opened or written.
-        Unavailable: NOT_SERVING, another process holds the store.
-        GroundwireError: INTERNAL, a damaged file or a fault of ours.
+        Unavailable: NOT_SERVING, another process holds the store; LIBRARIES_UNREACHABLE, the file is damaged.
+        GroundwireError: INTERNAL, a fault of ours.
     """
     try:
         yield
@@ -145,6 +148,9 @@ def _translate(error: sqlite3.Error) -> GroundwireError:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return Unavailable(ErrorReason.NOT_SERVING, "Another process holds the store.")
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
-            return GroundwireError(ErrorReason.INTERNAL, "The store is damaged.", hint="Put its last backup in place.")
+            _log.error("a store is damaged: %s", getattr(error, "sqlite_errorname", "SQLITE_CORRUPT"))
+            return Unavailable(
+                ErrorReason.LIBRARIES_UNREACHABLE, "The store is damaged.", hint="Put its last backup in place."
+            )
         case _:
             return GroundwireError(ErrorReason.INTERNAL, "The store failed.")

@@ -37,7 +37,7 @@ class SqliteStore:
 
     Raises:
         FailedPrecondition: STORE_VERSION, the file is of a newer version; NOT_SERVING, it may not be opened.
-        GroundwireError: INTERNAL, the file is damaged.
+        Unavailable: LIBRARIES_UNREACHABLE, the file is damaged.
     """
 
     def __init__(
