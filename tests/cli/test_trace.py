@@ -119,3 +119,28 @@ def test_on_a_terminal(columns: int) -> None:
     assert shown.code == 0
     assert "グローバル" in shown.out
     assert "relation" in shown.out.partition("\n")[0] or columns == 40
+
+
+PARTS = """\
+metric,entity,period,value,unit,source_doc,locator
+REVENUE,Beta,FY2024,10.50,USD_M,a.md,line=1
+REVENUE,Gamma,FY2024,2.25,USD_M,a.md,line=2
+"""
+
+
+def test_figures_along_relations() -> None:
+    plant()
+    names = "".join(f'[[entity]]\ncode = "{name}"\n' for name in ("Beta", "Gamma", "Delta"))
+    write(".", {"parts.csv": PARTS, "names.toml": names})
+    assert run("glossary", "load", "names.toml", "--add").code == 0
+    assert run("facts", "load", "parts.csv").code == 0
+    added = run("trace", "rollup", "revenue", "Acme", "FY2024")
+    assert added.code == 0
+    assert "found    revenue / Acme / FY2024" in added.out
+    assert "10.50 USD_M" in added.out
+    compared = run("trace", "compare", "revenue", "FY2024", "Beta", "Delta")
+    assert compared.code == 0
+    assert "found    revenue / Beta / FY2024" in compared.out
+    assert "not found revenue / Delta / FY2024" in compared.out
+    kinds = [frame["frame"] for frame in run("trace", "rollup", "revenue", "Acme", "FY2024", "--json").frames]
+    assert kinds[:2] == ["StreamHeader", "MetricOutcomes"]

@@ -49,7 +49,7 @@ class Commands(CommandGroup):
             "ask": "Ask as an agent would, and get a cited answer",
             "retrieve": "Find the best passages for a query",
             "metric": "Look up a figure by metric, entity, period",
-            "trace": "Follow relations: around, paths, closure, ancestors",
+            "trace": "Follow relations, add figures up along them",
             "why": "Why a document was found, or was not",
             "serve": "Answer agents until Ctrl-C",
         },

@@ -166,14 +166,27 @@ def _snippet(snippet: Snippet, ranks: dict[str, int]) -> list[str]:
             ]
         case MetricFact(statement=statement, value=value, unit=unit):
             return [f"  [{snippet.rank}]    {statement or f'{value} {unit}'}", f"         {place}"]
-        case DerivedFigure(statement=statement):
-            return [f"  [{snippet.rank}]    {statement}"]
+        case DerivedFigure() as figure:
+            return [f"  [{snippet.rank}]    {figure.statement or f'{figure.value} {figure.unit}'}", *_missing(figure)]
         case GraphEdge() as edge:
             return [f"  [{snippet.rank}]    {edge_text(edge)}", f"         {place}"]
         case GraphPath() as path:
             return [f"  [{snippet.rank}]    {chain_text(path)}"]
         case payload:
             return [f"  [{snippet.rank}]    {type(payload).__name__}", f"         {place}"]
+
+
+def _missing(figure: DerivedFigure) -> list[str]:
+    """What a derived figure lacks, a line each."""
+    lines = []
+    for each in figure.missing:
+        words = " / ".join(
+            part for part in (each.key.metric, each.key.entity, each.key.period, each.key.channel) if part
+        )
+        lines.append(f"         without {words}: {each.reason.name.lower().replace('_', ' ')}")
+    if figure.missing_omitted:
+        lines.append(f"         and without {figure.missing_omitted} more")
+    return lines
 
 
 def _place(snippet: Snippet) -> str:

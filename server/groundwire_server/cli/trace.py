@@ -14,6 +14,7 @@ from groundwire_server.cli.output import describe, show
 from groundwire_server.cli.session import Session
 from groundwire_server.cli.streams import note
 from groundwire_server.cli.tables import Column, show_table
+from groundwire_server.cli.trace_figures import compare, rollup
 from groundwire_server.cli.walks import chain_text
 
 __all__ = ["command"]
@@ -43,6 +44,8 @@ def command() -> None:
     groundwire trace paths Acme Globex
     groundwire trace closure Acme --relation parent_of
     groundwire trace ancestors Acme Globex
+    groundwire trace rollup revenue Acme FY2024
+    groundwire trace compare revenue FY2024 Acme Globex
     """
 
 
@@ -220,6 +223,10 @@ def ancestors(
             **call_options(libraries, language, strict),
         )
         _show(found, as_json)
+
+
+command.add_command(rollup)
+command.add_command(compare)
 
 
 def _show(stream: Stream[Trace], as_json: bool) -> None:

@@ -1,0 +1,89 @@
+"""`groundwire trace rollup` and `compare`: figures along relations."""
+
+from __future__ import annotations
+
+import click
+
+from groundwire_server.cli.options import COUNT, WORDS, call_options, reading_options
+from groundwire_server.cli.output import show
+from groundwire_server.cli.session import Session
+
+__all__ = ["compare", "rollup"]
+
+_channel = click.option("--channel", type=WORDS, metavar="CHANNEL", default="", help="Part of the whole. [TOTAL]")
+
+
+@click.command(name="rollup")
+@click.argument("metric", type=WORDS)
+@click.argument("entity", type=WORDS)
+@click.argument("period", type=WORDS)
+@_channel
+@click.option("--relation", type=WORDS, metavar="RELATION", default="", help="Relation that leads down. [parent_of]")
+@click.option("--depth", type=COUNT, help="How many levels down. [all]")
+@click.option(
+    "--valid-in", type=WORDS, metavar="PERIOD", default="", help="When the relations are to hold. [in the period]"
+)
+@click.option("--unverified", is_flag=True, help="Also relations that nobody has checked.")
+@reading_options
+@click.pass_obj
+def rollup(
+    session: Session,
+    metric: str,
+    entity: str,
+    period: str,
+    channel: str,
+    relation: str,
+    depth: int | None,
+    valid_in: str,
+    unverified: bool,
+    libraries: tuple[str, ...],
+    language: str | None,
+    strict: bool,
+    as_json: bool,
+) -> None:
+    """Add METRIC up over all that is below ENTITY, each part once, and name what is missing.
+
+    \b
+    groundwire trace rollup revenue Acme FY2024
+    """
+    with session.client(embedder=False) as client:
+        stream = client.rollup(
+            metric,
+            entity,
+            period,
+            channel=channel,
+            relation=relation,
+            max_depth=depth or 0,
+            valid_in=valid_in,
+            include_unverified=unverified,
+            **call_options(libraries, language, strict),
+        )
+        show(stream, as_json_lines=as_json)
+
+
+@click.command(name="compare")
+@click.argument("metric", type=WORDS)
+@click.argument("period", type=WORDS)
+@click.argument("entities", nargs=-1, required=True, type=WORDS)
+@_channel
+@reading_options
+@click.pass_obj
+def compare(
+    session: Session,
+    metric: str,
+    period: str,
+    entities: tuple[str, ...],
+    channel: str,
+    libraries: tuple[str, ...],
+    language: str | None,
+    strict: bool,
+    as_json: bool,
+) -> None:
+    """Set ENTITIES side by side: METRIC in PERIOD, one line each, missing ones shown, unlike units refused.
+
+    \b
+    groundwire trace compare revenue FY2024 Acme Globex
+    """
+    with session.client(embedder=False) as client:
+        stream = client.compare(metric, period, entities, channel=channel, **call_options(libraries, language, strict))
+        show(stream, as_json_lines=as_json)
