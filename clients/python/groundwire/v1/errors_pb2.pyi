@@ -9,7 +9,8 @@ once (the first 20, then one "and N more"), each with its path, a name below as 
 its description. RESOURCE_EXHAUSTED and UNAVAILABLE add google.rpc.RetryInfo. A message is at most 1 KiB, all details
 together 4 KiB. No text, id or count of what the caller may not read stands in any of them, and no exception's text.
 Paths are written as in the request, with proto field names: options.filter.all_of[1].predicate.gt. google.rpc.Status
-travels in the trailing metadata key grpc-status-details-bin, as everywhere.
+travels in the trailing metadata key grpc-status-details-bin, as everywhere. What gRPC itself refuses before a method
+is reached has a bare status: a message over 16 MiB, metadata over 16 KiB, a call to a server that has stopped.
 """
 
 import builtins

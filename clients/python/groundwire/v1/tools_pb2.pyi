@@ -145,9 +145,14 @@ class ToolDescription(google.protobuf.message.Message):
     description: builtins.str
     """What it does and when to use it."""
     input_schema_json: builtins.str
-    """JSON Schema of the request in the JSON form of protobuf. Enumerations over 500 names are left out."""
+    """JSON Schema (draft 2020-12) of the request in the JSON form of protobuf, without what this server would refuse as
+    not built. Enumerations over 500 names or 16 Ki characters are left out.
+    """
     output_schema_json: builtins.str
-    """JSON Schema of the folded stream: snippets, outcomes, summary."""
+    """JSON Schema of the answer. A stream is folded into one object: header, route, summary and revision as they came,
+    and in stream order the lists snippets, outcomes, calculations, parts, clarifications, branches, branchSummaries
+    and chunks; stretches of text are joined into text.
+    """
     grpc_method: builtins.str
     """Full method, e.g. "/groundwire.v1.MetricService/QueryMetric"."""
     definition_json: builtins.str
