@@ -46,6 +46,15 @@ def test_settings_that_are_not_named_stay() -> None:
     assert not any(line.startswith("description") for line in run("libraries", "show", "minutes").out.splitlines())
 
 
+def test_how_it_is_retrieved_stays_too() -> None:
+    run("libraries", "create", "minutes", "--set", "fusion=rrf", "--set", "glossary_variants=false")
+    for change in ("k1=1.2", "fusion=rrf"):
+        assert run("libraries", "set", "minutes", "--set", change).code == 0
+        assert {"fusion\trrf", "glossary_variants\tfalse"} <= set(run("libraries", "show", "minutes").out.splitlines())
+    assert run("libraries", "set", "minutes", "--set", "fusion=linear").code == 0
+    assert "fusion\tlinear" in run("libraries", "show", "minutes").out
+
+
 def test_another_budget_cuts_the_documents_anew() -> None:
     furnish()
     ran = run("libraries", "set", "default", "--chunk-chars", "60", "--overlap-chars", "0")

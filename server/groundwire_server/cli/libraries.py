@@ -257,6 +257,10 @@ def _describe(library: Library) -> None:
                 ("embedder", index.embedder),
             ]
         )
+    if tuning := library.tuning:
+        show_heading("Retrieval")
+        variants = "" if tuning.glossary_variants is None else str(tuning.glossary_variants).lower()
+        show_pairs([("fusion", tuning.fusion), ("glossary_variants", variants)])
     if library.settings:
         show_heading("Settings")
         columns = [Column("setting"), Column("value", shrinks=True), Column("origin")]

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from groundwire import AttributeSpec, AttributeType, IndexSettings, Library, Setting
+from groundwire import AttributeSpec, AttributeType, IndexSettings, Library, RetrievalTuning, Setting
 from groundwire_server.cli.options import COUNT, WORDS
 
 __all__ = ["changed_library", "library_settings_options"]
@@ -58,11 +58,17 @@ def changed_library(library: Library, said: dict[str, Any]) -> Library:
         if kind.lower() not in _TYPES:
             raise click.UsageError(f"--attribute {name}={kind}: {kind!r} is none of {', '.join(_TYPES)}.")
         declared[name] = AttributeSpec(name, AttributeType.read(kind.upper()))
-    # What is for output only is left out; so is tuning, whose settings stand among the others.
+    # Two settings are shown as tuning; the options name them like the others, and win.
+    shown = library.tuning or RetrievalTuning()
+    tuning = RetrievalTuning(
+        fusion="" if "fusion" in settings else shown.fusion,
+        glossary_variants=None if "glossary_variants" in settings else shown.glossary_variants,
+    )
     return Library(
         library.library_id,
         library.description if said["description"] is None else said["description"],
         index=index,
+        tuning=tuning,
         settings=tuple(settings.values()),
         attributes=tuple(declared[name] for name in sorted(declared)),
     )
