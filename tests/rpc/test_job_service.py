@@ -369,18 +369,30 @@ def test_a_damaged_library_can_be_deleted(tmp_path: Path) -> None:
         assert not here.admin.ListLibraries(admin_pb2.ListLibrariesRequest()).libraries
 
 
-def test_the_open_jobs_of_a_library_end_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_embedding_of_a_library_ends_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gate = Gate(monkeypatch)
     with embedding_house(tmp_path / "data") as here:
         embed = summary_of(here.store({"a.txt": "fox"})).embedding_job_id
-        rebuild = reindex(here, VECTORS)
         token = deletion(here).confirmation
         threading.Timer(0.2, gate.open.set).start()
         job = here.admin.DeleteLibrary(Delete(library_id="default", confirmation=token)).job
         assert get(here, embed).state == CANCELLED
-        assert get(here, rebuild.job_id).state == CANCELLED
         assert here.admin.CancelJob(admin_pb2.CancelJobRequest(job_id=job.job_id)).job.state != CANCELLED
         assert ended(here, job).state == SUCCEEDED
+
+
+def test_what_was_ordered_for_a_library_ends_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gate = Gate(monkeypatch)
+    with embedding_house(tmp_path / "data") as here:
+        here.store({"a.txt": "fox"})
+        rebuild, waiting = reindex(here, VECTORS), reindex(here, LEXICAL)
+        token = deletion(here).confirmation
+        threading.Timer(0.2, gate.open.set).start()
+        job = here.admin.DeleteLibrary(Delete(library_id="default", confirmation=token)).job
+        assert get(here, waiting.job_id).state == CANCELLED
+        assert get(here, rebuild.job_id).state in (CANCELLED, SUCCEEDED)
+        assert ended(here, job).state == SUCCEEDED
+        assert {each.state for each in listed(here)} <= {CANCELLED, SUCCEEDED}
 
 
 def test_a_half_deleted_library_is_freed_after_a_restart(tmp_path: Path) -> None:
@@ -451,3 +463,42 @@ def test_what_waits_for_an_embedder_in_vain_fails(tmp_path: Path) -> None:
     with house(tmp_path / "data") as here:
         assert eventually(lambda: get(here, "j-left").state == FAILED)
         assert get(here, "j-left").error.reason == 7
+
+
+def test_what_waits_for_a_library_that_cannot_be_opened_fails(tmp_path: Path) -> None:
+    with house(tmp_path / "data") as here:
+        here.store({"a.txt": "fox"})
+        here.server.engine.jobs._board.add(
+            lambda moment: [
+                Job("j-left", JobKind.EMBED, "default", Label.INTERNAL, JobState.RUNNING, moment, moment),
+            ]
+        )
+    (tmp_path / "data/libraries/default/store.sqlite").write_bytes(b"no database" * 1000)
+    with embedding_house(tmp_path / "data") as here:
+        assert eventually(lambda: get(here, "j-left").state == FAILED)
+        assert get(here, "j-left").error.reason == 15
+
+
+def test_a_library_goes_while_others_are_opened_and_refreshed(tmp_path: Path) -> None:
+    with embedding_house(tmp_path / "data") as here:
+        failed: list[Exception] = []
+
+        def make(name: str) -> None:
+            try:
+                for _ in range(6):
+                    library = admin_pb2.Library(library_id=name)
+                    here.admin.SaveLibrary(admin_pb2.SaveLibraryRequest(library=library), timeout=20)
+                    here.store({"a.txt": "fox"}, library=name)
+                    token = deletion(here, name).confirmation
+                    here.admin.DeleteLibrary(Delete(library_id=name, confirmation=token), timeout=20)
+            except grpc.RpcError as error:
+                failed.append(error)
+
+        threads = [threading.Thread(target=make, args=(name,)) for name in ("a", "b", "c")]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        assert (failed, [thread.is_alive() for thread in threads]) == ([], [False] * 3)
+        assert eventually(lambda: list((tmp_path / "data/libraries").iterdir()) == [])
+        assert eventually(lambda: all(job.state in (SUCCEEDED, CANCELLED) for job in listed(here, page_size=1000)))

@@ -369,6 +369,7 @@ class Engine:
 
     def _open_all(self) -> None:
         """Open what there is, and order what a change of settings left to do: one whose process died, or of a file."""
+        self._libraries.give_up_lost()
         for library in self._libraries.opened():
             try:
                 self.jobs.recut(library, self.local_principal)

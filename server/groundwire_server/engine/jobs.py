@@ -179,22 +179,19 @@ class Jobs:
         Args:
             check: given the last state of one that is open; what it raises leaves everything as it was.
         """
+        ordered = {job.order.work_id: job.kind for job in self._board.open_jobs(library_id) if job.order is not None}
+        # Not what frees a library that had the id before.
+        others = [work_id for work_id, kind in ordered.items() if kind is not JobKind.DELETE_LIBRARY]
 
         def last(snapshot: Snapshot) -> None:
             check(snapshot)
-            self._end_work(library_id)
+            for work_id in others:
+                self._runner.cancel(work_id)
 
         name = self._libraries.hide(library_id, last)
-        self._end_work(library_id)
+        for work_id in others:  # of a library that is not open, too
+            self._runner.cancel(work_id)
         return self._runner.order(_FREE, JobKind.DELETE_LIBRARY, library_id, audience_of(principal), argument=name)
-
-    def _end_work(self, library_id: str) -> None:
-        """Cancel all open jobs of a library, but not one that frees what had its id before."""
-        ordered = {job.order.work_id: job.kind for job in self._board.open_jobs(library_id) if job.order is not None}
-        for work_id, kind in ordered.items():
-            if kind is not JobKind.DELETE_LIBRARY:
-                self._runner.cancel(work_id)
-        self._libraries.call_off(library_id)
 
     def _of_request(self, principal: Principal, request_id: str) -> Job | None:
         """The job of an earlier call with a request id."""

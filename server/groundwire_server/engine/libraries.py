@@ -182,8 +182,7 @@ class Libraries:
         if worker is not None:
             worker.cancel()
         else:
-            open_jobs = [job for job in self.board.open_jobs(library_id) if job.kind is JobKind.EMBED]
-            self.board.end([job.job_id for job in open_jobs], JobState.CANCELLED)
+            self._end_embedding(library_id)
 
     def worker(self, library_id: str) -> EmbeddingWorker | None:
         """Who embeds a library; None where it has no embedder."""
@@ -196,13 +195,32 @@ class Libraries:
             return dict(self._faults)
 
     def hide(self, library_id: str, check: Callable[[Snapshot], None]) -> str:
-        """Take a library away from everybody, as `DataFolder.hide` does."""
+        """Take a library away from everybody, as `DataFolder.hide` does; its embedding is cancelled."""
         with self._guard:
-            name = self.folder.hide(library_id, check)
-            self._detach(library_id)
-            for held in (self._open, self._embed_jobs, self._faults, self._swept):
-                held.pop(library_id, None)
+            library, worker = self._open.get(library_id), self._workers.get(library_id)
+
+        def last(snapshot: Snapshot) -> None:
+            check(snapshot)
+            if worker is not None:
+                worker.cancel()
+
+        # Without the guard: opening a library holds the folder when it asks for it.
+        name = self.folder.hide(library_id, last)
+        with self._guard:
+            if self._open.get(library_id) is library:  # and not one that was made in its place meanwhile
+                for held in (self._open, self._embed_jobs, self._workers, self._faults, self._swept):
+                    held.pop(library_id, None)
+                self._end_embedding(library_id)
+        if worker is not None:
+            worker.stop()
         return name
+
+    def give_up_lost(self) -> None:
+        """End the jobs of embedding of libraries that are not there any more, or cannot be opened."""
+        opened = {library.library_id for library in self.opened()}
+        lost = [job for job in self.board.open_jobs() if job.kind is JobKind.EMBED and job.library_id not in opened]
+        cause = Cause(ErrorReason.LIBRARIES_UNREACHABLE, "The library cannot be opened.")
+        self.board.end([job.job_id for job in lost], JobState.FAILED, cause)
 
     def close(self) -> None:
         """Stop embedding, close every library, let go of the folder."""
@@ -210,6 +228,10 @@ class Libraries:
             for library_id in list(self._workers):
                 self._detach(library_id)
         self.folder.close()
+
+    def _end_embedding(self, library_id: str) -> None:
+        open_jobs = [job for job in self.board.open_jobs(library_id) if job.kind is JobKind.EMBED]
+        self.board.end([job.job_id for job in open_jobs], JobState.CANCELLED)
 
     def _opened(self, library: Library) -> None:
         with self._guard:
