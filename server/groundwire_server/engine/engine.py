@@ -98,7 +98,6 @@ class Engine:
         self._opener = threading.Thread(target=self._open_all, name="groundwire-open", daemon=True)
         self.jobs = Jobs(self._libraries, Reindexing(self._libraries, self._embedder))
         self._opener.start()
-        self.jobs.start()
 
     def announce(self, address: str) -> None:
         """Say where this server answers; a second one that wants the folder is told."""
@@ -110,7 +109,7 @@ class Engine:
 
     def close(self) -> None:
         """Stop the background work and let go of the data folder."""
-        self.jobs.close()
+        self.jobs.close()  # nothing is begun after this
         self._opener.join()
         self._embedder.wait()
         self._libraries.close()
@@ -369,6 +368,7 @@ class Engine:
 
     def _open_all(self) -> None:
         """Open what there is, and order what a change of settings left to do: one whose process died, or of a file."""
+        self.jobs.start()
         self._libraries.give_up_lost()
         for library in self._libraries.opened():
             try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
@@ -11,13 +12,15 @@ from datetime import UTC, datetime
 
 from groundwire_server.engine.libraries import Libraries
 from groundwire_server.engine.reindex import DAMAGED, REBUILD, RECUT, Reindexing
-from groundwire_server.errors import ErrorReason, InvalidRequest, NotPermitted
+from groundwire_server.errors import ErrorReason, GroundwireError, InvalidRequest, NotPermitted
 from groundwire_server.evidence import Label, Principal, Progress
 from groundwire_server.ingest import documents_to_recut
 from groundwire_server.jobs import IndexPart, Job, JobControl, JobKind, JobPlace, JobRunner, JobState, audience_of
 from groundwire_server.library import Library, LibraryConfig, Recut, Snapshot
 
-__all__ = ["Jobs"]
+__all__ = ["Jobs", "may_write"]
+
+_log = logging.getLogger(__name__)
 
 _FREE = "free"
 
@@ -38,11 +41,15 @@ class Jobs:
 
     def start(self) -> None:
         """Go on with what an earlier process left, and free what it hid without leaving a job."""
-        waiting = {job.order.argument for job in self._board.open_jobs() if job.order is not None}
-        hidden = self._libraries.folder.hidden()
-        self._runner.take_up()
-        for name in hidden.keys() - waiting:
-            self._runner.order(_FREE, JobKind.DELETE_LIBRARY, hidden[name], Label.PUBLIC, argument=name)
+        with self._ordering:
+            waiting = {job.order.argument for job in self._board.open_jobs() if job.order is not None}
+            hidden = self._libraries.folder.hidden()
+            self._runner.take_up()
+            for name in hidden.keys() - waiting:
+                try:
+                    self._runner.order(_FREE, JobKind.DELETE_LIBRARY, hidden[name], Label.PUBLIC, argument=name)
+                except GroundwireError as error:
+                    _log.warning("%s is not freed yet: %s", name, error.reason.name)
 
     def close(self) -> None:
         """Have the work end; the next server goes on with it."""
@@ -188,10 +195,11 @@ class Jobs:
             for work_id in others:
                 self._runner.cancel(work_id)
 
-        name = self._libraries.hide(library_id, last)
-        for work_id in others:  # of a library that is not open, too
-            self._runner.cancel(work_id)
-        return self._runner.order(_FREE, JobKind.DELETE_LIBRARY, library_id, audience_of(principal), argument=name)
+        with self._ordering:
+            name = self._libraries.hide(library_id, last)
+            for work_id in others:  # of a library that is not open, too
+                self._runner.cancel(work_id)
+            return self._runner.order(_FREE, JobKind.DELETE_LIBRARY, library_id, audience_of(principal), argument=name)
 
     def _of_request(self, principal: Principal, request_id: str) -> Job | None:
         """The job of an earlier call with a request id."""

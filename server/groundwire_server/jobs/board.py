@@ -56,7 +56,8 @@ def _utc_now() -> datetime:
 
 
 class JobBoard:
-    """One a server. Any thread; reading never waits for the disk, so that the event loop may read as well.
+    """One a server. Any thread; what is kept is read by the first use, and from then on nobody who reads waits for the
+    disk, so that the event loop may read as well.
 
     Args:
         table: where jobs are kept.
@@ -70,8 +71,8 @@ class JobBoard:
         self._now = now
         self._lock = threading.Lock()  # of what is in memory
         self._saving = threading.Lock()  # of the table; never taken while the other is held
-        self._jobs = {job.job_id: job for job in map(job_from_row, table.job_rows())}
-        self._last = max((job.updated_at for job in self._jobs.values()), default=datetime.min.replace(tzinfo=UTC))
+        self._held: dict[str, Job] | None = None
+        self._last = datetime.min.replace(tzinfo=UTC)
         self._unsaved: set[str] = set()
         self._listeners: dict[object, Callable[[], None]] = {}
 
@@ -229,10 +230,23 @@ class JobBoard:
             del self._jobs[job_id]
         return gone
 
+    @property
+    def _jobs(self) -> dict[str, Job]:
+        """All jobs by id. To be asked for with the lock held."""
+        return self._load()
+
+    def _load(self) -> dict[str, Job]:
+        if self._held is None:
+            self._held = {job.job_id: job for job in map(job_from_row, self._table.job_rows())}
+            self._last = max((job.updated_at for job in self._held.values()), default=self._last)
+        return self._held
+
     def _count_open(self, audience: Label) -> int:
         return sum(1 for job in self._jobs.values() if job.audience is audience and job.order and not job.state.ended)
 
     def _tick(self) -> datetime:
+        """The time of a change: behind that of every other."""
+        self._load()
         self._last = max(self._now(), self._last + _TICK)
         return self._last
 

@@ -33,10 +33,14 @@ class JobRunner:
         self._lock = threading.Lock()
         self._waiting: dict[str, deque[JobControl]] = {}
         self._running: dict[str, tuple[JobControl, threading.Thread]] = {}
+        self._taken: set[str] = set()
         self._closed = False
 
     def take_up(self) -> None:
-        """Go on with what a process before this one left, in the order in which it was asked for."""
+        """Go on with what a process before this one left, in the order in which it was asked for.
+
+        What was ordered in this process already is in hand, and not taken up twice.
+        """
         left: dict[str, list[Job]] = {}
         for job in self._board.open_jobs():
             if job.order is not None:
@@ -107,8 +111,9 @@ class JobRunner:
 
     def _enqueue(self, control: JobControl) -> None:
         with self._lock:
-            if self._closed:
+            if self._closed or control.work_id in self._taken:
                 return
+            self._taken.add(control.work_id)
             self._waiting.setdefault(control.library_id, deque()).append(control)
             self._start_next(control.library_id)
 
