@@ -4,20 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from groundwire_server.errors import ErrorReason, Violation
 from groundwire_server.evidence import GraphNode, Principal, format_node_id, parse_node_id
-from groundwire_server.glossary import (
-    Ambiguous,
-    EntityTerm,
-    MetricTerm,
-    NameIndex,
-    Resolved,
-    display_name,
-    names_of,
-)
+from groundwire_server.glossary import Ambiguous, Resolved, display_name
+from groundwire_server.graph.kept import ENTITY, METRIC, graph_names
 from groundwire_server.store import StoreReader
 
 if TYPE_CHECKING:
@@ -25,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ENTITY", "Node", "NodeNames", "find_nodes"]
 
-ENTITY, METRIC = "entity", "metric"
 _MOST_SUGGESTIONS = 5
 
 Node = tuple[str, str]
@@ -36,6 +27,7 @@ class NodeNames:
     """Nodes of one library at one state, as one caller sees them."""
 
     def __init__(self, snapshot: Snapshot, reader: StoreReader, principal: Principal) -> None:
+        self._names = graph_names(snapshot, reader, principal.clearance)
         self._glossary = snapshot.glossary
         self._reader = reader
         self._clearance = principal.clearance
@@ -53,28 +45,23 @@ class NodeNames:
         if coded:
             return coded
         named = self._by_term(raw)
-        return named or tuple(sorted({self._codes[place] for place in self._index.exact(raw)}))
+        return named or tuple(sorted({self._names.nodes[place] for place in self._names.index.exact(raw)}))
 
     def show(self, node: Node, language: str) -> GraphNode:
         """A node with a name for people: that of its term, else its code."""
         kind, code = node
-        term = self._term(kind, code)
+        term = self._names.term(kind, code)
         return GraphNode(format_node_id(kind, code), kind, code if term is None else display_name(term, language))
 
     def near(self, raw: str) -> list[tuple[float, str]]:
         """(likeness, id) of visible nodes with a name like this one, nearest first, then by id."""
         kind, colon, code = raw.partition(":")
         name = code if colon and kind.isidentifier() else raw
-        found = {self._codes[place]: likeness for likeness, _, place in self._index.nearest(name)}
+        found = {self._names.nodes[place]: likeness for likeness, _, place in self._names.index.nearest(name)}
         return sorted((-likeness, format_node_id(*node)) for node, likeness in found.items())
 
     def _is_there(self, kind: str, code: str) -> bool:
-        return self._term(kind, code) is not None or self._reader.has_node(self._clearance, kind, code)
-
-    def _term(self, kind: str, code: str) -> EntityTerm | MetricTerm | None:
-        if kind == ENTITY:
-            return self._glossary.entities.get(code)
-        return self._glossary.metrics.get(code) if kind == METRIC else None
+        return self._names.term(kind, code) is not None or self._reader.has_node(self._clearance, kind, code)
 
     def _by_term(self, raw: str) -> tuple[Node, ...]:
         found: list[Node] = []
@@ -85,21 +72,6 @@ class NodeNames:
             elif isinstance(resolution, Ambiguous):
                 found += [(kind, code) for code in resolution.candidates]
         return tuple(sorted(found))
-
-    @cached_property
-    def _codes(self) -> dict[str, Node]:
-        """Nodes by their id: those that readable edges touch, and those of terms."""
-        terms: list[Node] = [(ENTITY, code) for code in self._glossary.entities]
-        terms += [(METRIC, code) for code in self._glossary.metrics]
-        return {format_node_id(*node): node for node in (*self._reader.nodes(self._clearance), *terms)}
-
-    @cached_property
-    def _index(self) -> NameIndex:
-        entries: list[tuple[str, str]] = []
-        for node_id, (kind, code) in self._codes.items():
-            term = self._term(kind, code)
-            entries += [(node_id, name) for name in (names_of(term) if term is not None else (code,))]
-        return NameIndex(entries, variants=False)
 
 
 @dataclass(frozen=True, slots=True)

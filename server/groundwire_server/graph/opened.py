@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from groundwire_server.errors import ErrorReason, Violation
 from groundwire_server.evidence import Call, Family, check_filter_in_each
 from groundwire_server.graph.edges import EDGE_ATTRIBUTES
+from groundwire_server.graph.kept import graph_names
 from groundwire_server.graph.nodes import NodeNames
 from groundwire_server.graph.ways import RelationBook
 from groundwire_server.store import StoreReader
@@ -32,10 +33,9 @@ class OpenGraph:
     def open(cls, snapshot: Snapshot, call: Call) -> OpenGraph:
         """The graph of a library, as it was known when the call says."""
         reader = snapshot.reader_at(call.options.known_at)
-        stored = tuple(reader.relations(call.principal.clearance))
-        return cls(
-            snapshot, reader, NodeNames(snapshot, reader, call.principal), RelationBook(snapshot.glossary, stored)
-        )
+        names = graph_names(snapshot, reader, call.principal.clearance)
+        book = RelationBook(snapshot.glossary, names)
+        return cls(snapshot, reader, NodeNames(snapshot, reader, call.principal), book)
 
     @property
     def library_id(self) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from groundwire_server.glossary import Glossary
+from groundwire_server.graph.kept import GraphNames
 from groundwire_server.graph.request import Direction
 
 __all__ = ["RelationBook", "Ways"]
@@ -45,13 +46,15 @@ class Ways:
 
 @dataclass(frozen=True, slots=True)
 class RelationBook:
-    """What relations are called in one library, and which of them a caller may see there.
-
-    stored: names of the relations of visible edges, sorted.
-    """
+    """What relations are called in one library, and which of them a caller may see there."""
 
     glossary: Glossary
-    stored: tuple[str, ...]
+    visible: GraphNames
+
+    @property
+    def stored(self) -> tuple[str, ...]:
+        """Names of the relations of visible edges, sorted."""
+        return self.visible.relations
 
     def knows(self, name: str) -> bool:
         """Whether visible edges have that relation, under this name or the one that it stands for."""

@@ -130,6 +130,8 @@ def encode_attributes(attributes: Iterable[Attribute]) -> str:
 @lru_cache(maxsize=8192)
 def decode_attributes(text: str) -> tuple[Attribute, ...]:
     """The inverse of `encode_attributes`: sorted by name."""
+    if text == "[]":  # most have none, and a walk reads tens of thousands
+        return ()
     return tuple(Attribute(name, _decode_value(tag, payload)) for name, tag, payload in json.loads(text))
 
 

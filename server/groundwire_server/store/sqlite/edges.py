@@ -112,14 +112,13 @@ _GONE_EDGE = f"{_READ} WHERE died <= :g AND label <= :label AND "
 def _edge(row: tuple[Any, ...]) -> StoredEdge:
     """The columns after the label stand in the order of the fields of a record."""
     edge_row, edge_id, recorded_at, born, died, label, *texts, attributes = row
-    record = EdgeRecord(*texts, _attributes(attributes), _LABELS[label])
-    return StoredEdge(edge_row, edge_id, record, _instant(recorded_at), born, died)
+    fields: list[Any] = [*texts, decode_attributes(attributes), _LABELS[label]]
+    return StoredEdge(edge_row, edge_id, EdgeRecord(*fields), _instant(recorded_at), born, died)
 
 
 # A walk reads tens of thousands of rows, most of which share these with others.
 _LABELS = {int(label): label for label in Label}
 _instant = lru_cache(maxsize=1024)(decode_instant)
-_attributes = lru_cache(maxsize=1024)(decode_attributes)
 
 
 def _in_order(edges: Iterable[StoredEdge]) -> list[StoredEdge]:
@@ -158,13 +157,26 @@ def read_edge(
     return _in_order(_edge(row) for row in rows.fetchall())
 
 
+# From each name on to the next one by the index, since a million edges have a few names.
+_NAMES = f"""
+WITH RECURSIVE named (name) AS (
+    SELECT (SELECT relation FROM edge WHERE label = :label ORDER BY relation LIMIT 1)
+    UNION ALL
+    SELECT (SELECT relation FROM edge WHERE label = :label AND relation > name ORDER BY relation LIMIT 1)
+    FROM named WHERE name IS NOT NULL
+)
+SELECT name FROM named
+WHERE name IS NOT NULL AND EXISTS (SELECT 1 FROM edge WHERE label = :label AND relation = name AND {VISIBLE})
+"""
+
+
 def read_relations(connection: sqlite3.Connection, generation: int, strictest: int) -> list[str]:
     """Distinct relation names of visible edges, sorted."""
-    rows = connection.execute(
-        f"SELECT DISTINCT relation FROM edge WHERE {VISIBLE} AND label <= :label ORDER BY 1",
-        {"g": generation, "label": strictest},
-    )
-    return [relation for (relation,) in rows.fetchall()]
+    found: set[str] = set()
+    for label in range(strictest + 1):
+        rows = connection.execute(_NAMES, {"g": generation, "label": label}).fetchall()
+        found.update(name for (name,) in rows)
+    return sorted(found)
 
 
 def has_node(connection: sqlite3.Connection, generation: int, strictest: int, kind: str, code: str) -> bool:
