@@ -54,14 +54,15 @@ class Target:
         self._channel: Any = None
         self._closed = False
 
-    def _open(self, kind: Any) -> Any:
-        """The channel of grpc or grpc.aio, one for all calls. Raises ValueError behind `close`."""
+    def _open(self, kind: Any, own: Sequence[tuple[str, int]] = ()) -> Any:
+        """The channel of grpc or grpc.aio, one for all calls, with its own options. Raises ValueError after `close`."""
         with self._opening:
             if self._closed:
                 raise ValueError("the client is closed")
             if self._channel is None:
                 # A proxy of the environment is for others, never for this machine.
-                options = [("grpc.enable_http_proxy", 0)] if self.address.startswith(_LOOPBACK) else []
+                local = [("grpc.enable_http_proxy", 0)] if self.address.startswith(_LOOPBACK) else []
+                options = [*own, *local]
                 if self._credentials is None:
                     self._channel = kind.insecure_channel(self.address, options)
                 else:

@@ -61,20 +61,24 @@ class IngestRun:
     def connect(self) -> tuple[int, Upload]:
         """The number of a new connection, and its first message. Raises what the caller's iterator has raised."""
         if self._fault is not None:
-            self._give_up(self._fault)
+            self.give_up(self._fault)
         self.connected = True
         self._connection += 1
         return self._connection, self._machine.connect()
 
+    def is_present(self, connection: int) -> bool:
+        """Whether this connection is the one that counts."""
+        return self.connected and connection == self._connection
+
     def step(self, connection: int) -> Upload | Need:
         """What this connection sends now; NOTHING when it is no longer the present one."""
-        if not self._is_present(connection) or self._fault is not None:
+        if not self.is_present(connection) or self._fault is not None:
             return Need.NOTHING
         return self._machine.next_message()
 
     def wants_part(self, connection: int) -> bool:
         """Whether this connection can send another part at once: the one before may have fetched it meanwhile."""
-        return self._is_present(connection) and self._fault is None and self._machine.wants_part()
+        return self.is_present(connection) and self._fault is None and self._machine.wants_part()
 
     def offer(self, part: Part | None) -> None:
         """The next part, None when there are no more. It counts whatever has become of the connection."""
@@ -115,24 +119,22 @@ class IngestRun:
             self.over = True  # all is done and told; only the end of the call got lost, if that
             return
         if self._fault is not None:
-            self._give_up(self._fault)
+            self.give_up(self._fault)
         self._attempt += 1
         if not self._was_accepted or self._attempt > MAX_ATTEMPTS or not is_worth_a_retry(error):
-            self._give_up(error)
+            self.give_up(error)
         self.delay = retry_delay(self._attempt, error)
         self._events.append(Reconnecting(self._attempt, self.delay, error.message))
+
+    def give_up(self, error: BaseException) -> NoReturn:
+        """There is no going on: raises the error."""
+        self.over = True
+        self.connected = False
+        self._error = error
+        raise error
 
     def cancel(self) -> None:
         """The caller wants no more."""
         self._cancelled = not self.over
         self.over = True
         self.connected = False
-
-    def _is_present(self, connection: int) -> bool:
-        return self.connected and connection == self._connection
-
-    def _give_up(self, error: BaseException) -> NoReturn:
-        self.over = True
-        self.connected = False
-        self._error = error
-        raise error

@@ -1,10 +1,12 @@
-"""An ingest, driven synchronously: parts go up from gRPC's own thread, events come down in the caller's."""
+"""An ingest, driven synchronously: threads send and listen, events come down in the caller's."""
 
 from __future__ import annotations
 
+import _thread
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
+from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, Self
 
@@ -17,6 +19,8 @@ from groundwire._model.result import IngestReport
 from groundwire._operation.ingest import Ingest
 
 __all__ = ["IngestStream"]
+
+News = Callable[[], None]
 
 
 class IngestStream:
@@ -42,9 +46,11 @@ class IngestStream:
         self._parts = cut(ingest.items, ingest.cutter)
         self._open_call = open_call
         self._failure = failure
-        self._change = threading.Condition()  # guards the run and the call
+        self._lock = threading.RLock()  # guards the run and the call
+        self._change = threading.Condition(self._lock)
         self._pulling = threading.Lock()  # one thread at a time asks the caller's iterator
         self._stopped = threading.Event()
+        self._news: SimpleQueue[News] | None = None  # of the present connection
         self._call: Any = None
 
     def __iter__(self) -> Iterator[IngestEvent]:
@@ -54,7 +60,11 @@ class IngestStream:
         while (event := self._run.event()) is None:
             if self._run.over:
                 raise StopIteration
-            self._read()
+            try:
+                self._read()
+            except BaseException:
+                self.cancel()  # an interrupt breaks the ingest off; after an error it is over anyway
+                raise
         return event
 
     def collect(self) -> IngestReport:
@@ -66,7 +76,7 @@ class IngestStream:
     def cancel(self) -> None:
         """Break off. What was acknowledged stays; the same ingest_id goes on later."""
         self._stopped.set()
-        with self._change:
+        with self._lock:
             self._run.cancel()
             self._hang_up()
 
@@ -79,51 +89,69 @@ class IngestStream:
         self.cancel()
 
     def _read(self) -> None:
-        """One response, or what to do without one."""
-        call = self._call or self._connect()
-        if call is None:
+        """One piece of news, or what to do without one."""
+        news = self._news or self._connect()
+        if news is None:
             return
-        try:
-            news = partial(self._run.receive, next(call))
-        except StopIteration:
-            news = partial(self._run.end)
-        except grpc.RpcError as error:
-            news = partial(self._run.fail, self._failure(error))
-        self._tell(news)
-
-    def _connect(self) -> Any:
-        """The call of a new connection, None when there is to be none."""
-        self._stopped.wait(self._run.delay)
-        with self._change:
-            if not self._run.over:
-                connection, first = self._run.connect()
-                self._call = self._open_call(self._messages(first, connection))
-            return self._call
-
-    def _tell(self, news: Callable[[], None]) -> None:
-        with self._change:
+        tell = news.get()
+        with self._lock:
             try:
-                news()
+                tell()
             finally:
                 if not self._run.connected:
                     self._hang_up()
                 self._change.notify_all()
 
+    def _connect(self) -> SimpleQueue[News] | None:
+        """The news of a new connection, None when there is to be none."""
+        self._stopped.wait(self._run.delay)
+        with self._lock:
+            if not self._run.over:
+                connection, first = self._run.connect()
+                self._news = SimpleQueue()
+                # Not threading.Thread: it waits for the thread to begin, and an interrupt leaves its lock broken.
+                _thread.start_new_thread(self._listen, (connection, first, self._news))
+            return self._news
+
     def _hang_up(self) -> None:
-        """End the present connection; its sending thread notices."""
-        call, self._call = self._call, None
+        """End the present connection; the threads that send and listen on it notice."""
+        call, self._call, self._news = self._call, None, None
         self._change.notify_all()
         if call is not None:
             call.cancel()
+
+    def _listen(self, connection: int, first: Upload, news: SimpleQueue[News]) -> None:
+        """Open the call of one connection and read it to its end.
+
+        In a thread of its own: Ctrl-C comes to the main thread, and gRPC does not bear it while it begins or reads such
+        a call; whoever waits for the news may be interrupted at any time.
+        """
+        ending: News = self._run.end
+        try:
+            call: Any = ()
+            with self._lock:
+                if self._run.is_present(connection):
+                    call = self._call = self._open_call(self._messages(first, connection))
+            for response in call:
+                news.put(partial(self._run.receive, response))
+        except grpc.RpcError as error:
+            ending = partial(self._run.fail, self._failure(error))
+        except Exception as error:  # noqa: BLE001  it is raised where the news are read
+            ending = partial(self._run.give_up, error)
+        news.put(ending)
+        with self._lock:
+            if self._run.is_present(connection):
+                self._call = None
+                self._change.notify_all()
 
     def _messages(self, first: Upload, connection: int) -> Iterator[Upload]:
         """What goes up on one connection; runs in gRPC's thread."""
         yield first
         while True:
-            with self._change:
-                while (step := self._run.step(connection)) is Need.WAIT:
+            with self._lock:
+                while (step := self._run.step(connection)) is Need.WAIT and self._call is not None:
                     self._change.wait()
-            if step is Need.NOTHING:
+            if step in (Need.NOTHING, Need.WAIT):
                 return
             if step is Need.PART:
                 self._pull(connection)
@@ -133,16 +161,16 @@ class IngestStream:
     def _pull(self, connection: int) -> None:
         """Ask the caller's iterator for a part, without holding up what comes down meanwhile."""
         with self._pulling:
-            with self._change:
+            with self._lock:
                 if not self._run.wants_part(connection):
                     return
             try:
                 part = next(self._parts, None)
             except BaseException as error:  # noqa: BLE001  it is the caller's own, and goes to the caller's thread
-                with self._change:
+                with self._lock:
                     self._run.fault(error)
                     if self._call is not None:
                         self._call.cancel()
                 return
-            with self._change:
+            with self._lock:
                 self._run.offer(part)
