@@ -6,8 +6,9 @@ import logging
 import threading
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from groundwire_server.citation import CitationCheck, VerifyRequest, verify_citation
 from groundwire_server.engine.components import list_components
 from groundwire_server.engine.deletion import LibraryDeletion, check_confirmation, make_confirmation
 from groundwire_server.engine.describe import describe_library, describe_new_library
@@ -26,7 +27,6 @@ from groundwire_server.engine.tool_names import ToolNames, tool_names
 from groundwire_server.errors import ErrorReason, GroundwireError, NotPermitted, UnknownResource
 from groundwire_server.evidence import Call, Header, Outcomes, Principal, Snippets, Summary
 from groundwire_server.glossary import Glossary
-from groundwire_server.graph import TraceLimits, TraceRequest, trace
 from groundwire_server.ingest import (
     DocumentIngest,
     DocumentRules,
@@ -38,7 +38,6 @@ from groundwire_server.ingest import (
 )
 from groundwire_server.jobs import audience_of
 from groundwire_server.library import Library, LibraryConfig, Snapshot, check_library_id
-from groundwire_server.metric import MetricRequest, query_metric
 from groundwire_server.narrative import (
     RetrievalLimits,
     RetrievalMode,
@@ -47,10 +46,15 @@ from groundwire_server.narrative import (
     Unreachable,
     retrieve,
 )
-from groundwire_server.router import AskFrame, AskRequest, RouteDecision, RouterLimits, Turn, ask, route
 from groundwire_server.security import SecurityGate, local_principal
 from groundwire_server.settings import Settings
 from groundwire_server.store import Withdrawn
+
+if TYPE_CHECKING:
+    from groundwire_server.citation import CitationCheck, VerifyRequest
+    from groundwire_server.graph import TraceRequest
+    from groundwire_server.metric import MetricRequest
+    from groundwire_server.router import AskFrame, AskRequest, RouteDecision, RouterLimits, Turn
 
 __all__ = ["Engine"]
 
@@ -60,11 +64,13 @@ _log = logging.getLogger(__name__)
 class Engine:
     """Everything that a server can do, without the wire. Any thread may call it.
 
+    Rooms that answer other questions than those for passages are loaded by the first of theirs: a start does not wait.
+
     Attributes:
         settings: those it was made with.
         local_principal: the caller that exists without credentials.
         default_mode: legs to search where a call does not say.
-        limits, router_limits: bounds of a retrieval and of a question.
+        limits: bounds of a retrieval.
         jobs: the work behind the calls.
         documents, records: what is stored, one by one.
         page_key: key of the tokens of lists; it stays with the data folder.
@@ -78,9 +84,6 @@ class Engine:
         self.local_principal: Principal = local_principal(settings.access.local_clearance)
         self.default_mode = RetrievalMode[settings.retrieval.mode.upper()]
         self.limits = RetrievalLimits(settings.limits.max_top_k, settings.limits.max_query_chars)
-        self.router_limits = RouterLimits(
-            self.limits, settings.limits.max_history_turns, settings.limits.max_metric_queries
-        )
         self._gate = SecurityGate(settings.gate.outside_names)
         self._libraries = Libraries(settings)
         self.page_key = self._libraries.folder.secret
@@ -114,6 +117,14 @@ class Engine:
         self._embedder.wait()
         self._libraries.close()
 
+    @cached_property
+    def router_limits(self) -> RouterLimits:
+        """Bounds of a question."""
+        from groundwire_server.router import RouterLimits
+
+        limits = self.settings.limits
+        return RouterLimits(self.limits, limits.max_history_turns, limits.max_metric_queries)
+
     # ---- reads
 
     def retrieve(self, request: RetrieveRequest, call: Call) -> Iterator[Header | Snippets | Summary]:
@@ -123,6 +134,8 @@ class Engine:
 
     def query_metric(self, request: MetricRequest, call: Call) -> Iterator[Header | Outcomes | Snippets | Summary]:
         """Exact figures or typed refusals; raises as `metric.query_metric` does."""
+        from groundwire_server.metric import query_metric
+
         reading = chosen_libraries(call, *self._libraries.snapshots())
         return query_metric(
             request,
@@ -153,6 +166,8 @@ class Engine:
 
     def trace(self, request: TraceRequest, call: Call) -> Iterator[Header | Snippets | Summary]:
         """A walk in the relation graph; raises as `graph.trace` does."""
+        from groundwire_server.graph import TraceLimits, trace
+
         reading = chosen_libraries(call, *self._libraries.snapshots())
         limits = self.settings.limits
         return trace(
@@ -166,11 +181,15 @@ class Engine:
 
     def route(self, question: str, call: Call, history: Sequence[Turn]) -> RouteDecision:
         """Which kind of evidence a question needs; raises as `router.route` does."""
+        from groundwire_server.router import route
+
         reading = chosen_libraries(call, *self._libraries.snapshots())
         return route(question, call, reading.snapshots, history, gate=self._gate, limits=self.router_limits)
 
     def ask(self, request: AskRequest, call: Call) -> Iterator[AskFrame]:
         """An answer that stands on what it cites; raises as `router.ask` does."""
+        from groundwire_server.router import ask
+
         snapshots, unreachable = self._libraries.snapshots()
         return ask(request, call, snapshots, self._parts(), unreachable, limits=self.router_limits)
 
@@ -180,6 +199,8 @@ class Engine:
         Raises:
             Unavailable: LIBRARIES_UNREACHABLE, its library does not answer now; that is no verdict.
         """
+        from groundwire_server.citation import verify_citation
+
         snapshots, unreachable = self._libraries.snapshots()
         refuse_unreachable(request.lineage.library_id, unreachable)
         return verify_citation(request, principal, snapshots)

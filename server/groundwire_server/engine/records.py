@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from groundwire_server.engine.libraries import Libraries
 from groundwire_server.errors import ErrorReason, NotPermitted
 from groundwire_server.evidence import Principal, ReviewStatus
-from groundwire_server.graph import ListedEdge, RelationWish, list_relations
-from groundwire_server.metric import FactWish, ListedFact, list_facts
 from groundwire_server.store import EdgePlace, FactPlace
+
+if TYPE_CHECKING:
+    from groundwire_server.graph import ListedEdge, RelationWish
+    from groundwire_server.metric import FactWish, ListedFact
 
 __all__ = ["RecordReads"]
 
@@ -30,6 +34,8 @@ class RecordReads:
             NotPermitted: figures that wait for review, without the right to write.
             InvalidRequest: UNKNOWN_NAME, nothing knows the metric or entity.
         """
+        from groundwire_server.metric import list_facts
+
         snapshot = self._libraries.for_reading(library_id).snapshot()
         if wish.status is ReviewStatus.PENDING and not principal.may_write:
             raise NotPermitted(
@@ -43,4 +49,6 @@ class RecordReads:
         self, library_id: str, wish: RelationWish, principal: Principal, after: EdgePlace | None, limit: int
     ) -> tuple[list[ListedEdge], bool]:
         """Up to `limit` relations behind a place, and whether there are more."""
+        from groundwire_server.graph import list_relations
+
         return list_relations(wish, self._libraries.for_reading(library_id).snapshot(), principal, after, limit)

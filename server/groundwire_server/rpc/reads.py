@@ -1,4 +1,7 @@
-"""Streaming reads: passages, figures, relations, answers. Each is decoded, run and encoded in a thread of the pool."""
+"""Streaming reads: passages, figures, relations, answers. Each is decoded, run and encoded in a thread of the pool.
+
+What all but passages need is loaded by the first call that needs it, so that a start waits for none of it.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,8 @@ from groundwire_server.engine import Engine
 from groundwire_server.evidence import Call, CallOptions
 from groundwire_server.narrative import check_question, check_request, check_top_k, check_tuning
 from groundwire_server.rpc.call import RpcCall
-from groundwire_server.rpc.decode_graph import decode_trace
-from groundwire_server.rpc.decode_metric import decode_metric_request
 from groundwire_server.rpc.decode_narrative import decode_retrieve
 from groundwire_server.rpc.decode_options import decode_options
-from groundwire_server.rpc.decode_router import decode_ask, decode_history
-from groundwire_server.rpc.encode_router import encode_ask, encode_decision
 from groundwire_server.rpc.findings import Findings
 from groundwire_server.rpc.frames import FrameEncoder
 from groundwire_server.rpc.sending import send_frames
@@ -79,6 +78,8 @@ class ReadService:
     def _figures(
         self, request: metric_pb2.QueryMetricRequest, call: RpcCall
     ) -> Iterator[metric_pb2.QueryMetricResponse]:
+        from groundwire_server.rpc.decode_metric import decode_metric_request
+
         findings = Findings()
         options = decode_options(request.options, findings, request_id=call.request_id)
         most = self._engine.settings.limits.max_metric_queries
@@ -88,6 +89,8 @@ class ReadService:
         yield from encoder.encode_all(self._engine.query_metric(queries, _call(call, options)))
 
     def _relations(self, request: graph_pb2.GraphTraceRequest, call: RpcCall) -> Iterator[graph_pb2.GraphTraceResponse]:
+        from groundwire_server.rpc.decode_graph import decode_trace
+
         findings = Findings()
         own_budget = request.HasField("budget")
         options = decode_options(request.options, findings, request_id=call.request_id, own_budget=own_budget)
@@ -97,6 +100,9 @@ class ReadService:
         yield from encoder.encode_all(self._engine.trace(walk, _call(call, options)))
 
     def _answer(self, request: router_pb2.AskRequest, call: RpcCall) -> Iterator[router_pb2.AskResponse]:
+        from groundwire_server.rpc.decode_router import decode_ask
+        from groundwire_server.rpc.encode_router import encode_ask
+
         findings = Findings()
         options = decode_options(request.options, findings, request_id=call.request_id)
         question = decode_ask(request, findings, self._engine.default_mode)
@@ -110,6 +116,9 @@ class ReadService:
         yield from encode_ask(self._engine.ask(question, _call(call, options)), encoder)
 
     def _decision(self, request: router_pb2.RouteRequest, call: RpcCall) -> router_pb2.RouteResponse:
+        from groundwire_server.rpc.decode_router import decode_history
+        from groundwire_server.rpc.encode_router import encode_decision
+
         findings = Findings()
         options = decode_options(request.options, findings, request_id=call.request_id)
         history = decode_history(request.history, findings)
