@@ -1,0 +1,170 @@
+"""Walks over relations on the wire: paths that are verified again, sums with what is missing, what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import grpc
+import pytest
+
+from groundwire.v1 import evidence_pb2, graph_pb2, ingest_pb2, metric_pb2, stream_pb2, tools_pb2
+from tests.rpc.house import House, furnish, house, snippets
+from tests.rpc.serving import failure_of
+
+CHAIN = [("A", "B"), ("B", "C"), ("A", "D"), ("D", "C"), ("A", "E")]
+
+
+def told(here: House, **operation: Any) -> list[Any]:
+    return list(here.graph.GraphTrace(graph_pb2.GraphTraceRequest(**operation)))
+
+
+def relation(subject: str, target: str) -> ingest_pb2.RelationRecord:
+    return ingest_pb2.RelationRecord(
+        subject=subject,
+        relation="parent_of",
+        object=target,
+        object_kind="entity",
+        source_doc=f"{subject}.jsonl",
+        locator="line=1",
+    )
+
+
+@pytest.fixture(scope="module")
+def related(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    with house(tmp_path_factory.mktemp("graph")) as here:
+        furnish(here)
+        here.store_facts(ingest_pb2.FactRecords(relations=[relation(*pair) for pair in (*CHAIN, ("ASIA", "KOR"))]))
+        yield here
+
+
+def test_what_is_below_and_above(related: House) -> None:
+    below = snippets(told(related, closure={"node_ids": ["A"], "relations": ["parent_of"]}))
+    assert [each.path.node_ids[-1] for each in below] == ["entity:B", "entity:D", "entity:E", "entity:C"]
+    above = snippets(told(related, common_ancestors={"node_ids": ["B", "E"]}))
+    assert [list(each.path.node_ids) for each in above] == [["entity:B", "entity:A"], ["entity:E", "entity:A"]]
+    frames = told(related, paths={"from_id": "entity:E", "to_id": "entity:C", "direction": "DIRECTION_OUT"})
+    assert [frame.WhichOneof("frame") for frame in frames] == ["header", "summary"]
+    assert frames[-1].summary.end_reason == stream_pb2.END_REASON_EXHAUSTED
+    assert [step.stage for step in frames[0].header.plan] == ["nodes", "walk", "exit"]
+
+
+def test_a_bound_ends_the_stream(related: House) -> None:
+    frames = told(
+        related, closure={"node_ids": ["A"], "relations": ["parent_of"]}, budget={"max_nodes": 2, "max_edges": 100}
+    )
+    summary = frames[-1].summary
+    assert summary.end_reason == stream_pb2.END_REASON_GRAPH_BUDGET
+    assert [(each.kind, each.component) for each in summary.degradations] == [
+        (stream_pb2.DEGRADATION_KIND_BUDGET_CUT, "nodes")
+    ]
+
+
+def test_a_sum_comes_with_its_operands_and_its_gaps(related: House) -> None:
+    query = {"metric": "population", "entity": "Asia", "period": "2020"}
+    frames = told(related, rollup={"query": query})
+    outcome = next(frame for frame in frames if frame.WhichOneof("frame") == "outcomes").outcomes.outcomes[0]
+    derived, *operands = snippets(frames)
+    assert list(outcome.found.snippet_ids) == [derived.snippet_id]
+    figure = derived.derived
+    assert (figure.operation, figure.expression, figure.partial) == (evidence_pb2.OPERATION_ROLLUP, "sum", True)
+    assert list(figure.operand_ids) == [each.snippet_id for each in operands]
+    assert [each.fact.entity for each in operands] == ["JPN"]
+    assert figure.value == operands[0].fact.value
+    assert [(each.key.entity, each.reason) for each in figure.missing] == [
+        ("KOR", evidence_pb2.MISSING_REASON_NOT_FOUND)
+    ]
+    assert (figure.missing_omitted, figure.operands_omitted) == (0, 0)
+
+
+def test_entities_side_by_side(related: House) -> None:
+    frames = told(related, compare={"metric": "population", "period": "2020", "entities": ["KOR", "Japan"]})
+    outcomes: list[metric_pb2.MetricOutcome] = [
+        each for frame in frames if frame.WhichOneof("frame") == "outcomes" for each in frame.outcomes.outcomes
+    ]
+    assert [each.WhichOneof("outcome") for each in outcomes] == ["unrecognized_param", "found"]
+    assert [each.fact.entity for each in snippets(frames)] == ["JPN"]
+
+
+@pytest.mark.parametrize(
+    ("request_", "want"),
+    [
+        (
+            {"paths": {"direction": 9, "choice": 9}},
+            [
+                ("paths.choice", "UNKNOWN_NAME"),
+                ("paths.direction", "UNKNOWN_NAME"),
+            ],
+        ),
+        (
+            {"paths": {"to_id": "entity:JP", "pattern": ["parent_of"], "relations": ["parent_of"], "max_paths": 9999}},
+            [
+                ("paths.from_id", "VALUE_REQUIRED"),
+                ("paths.max_paths", "VALUE_OUT_OF_RANGE"),
+                ("paths.pattern", "CONTRADICTION"),
+                ("paths.to_id", "UNKNOWN_NODE"),
+            ],
+        ),
+        (
+            {"closure": {"max_depth": -1}},
+            [
+                ("closure.node_ids", "VALUE_REQUIRED"),
+                ("closure.relations", "VALUE_REQUIRED"),
+                ("closure.max_depth", "VALUE_OUT_OF_RANGE"),
+            ],
+        ),
+        ({"common_ancestors": {"node_ids": ["JPN"]}}, [("common_ancestors.node_ids", "VALUE_REQUIRED")]),
+        (
+            {"rollup": {"max_operands": -1}},
+            [
+                ("rollup.max_operands", "VALUE_OUT_OF_RANGE"),
+                ("rollup.query.metric", "VALUE_REQUIRED"),
+                ("rollup.query.entity", "VALUE_REQUIRED"),
+                ("rollup.query.period", "VALUE_REQUIRED"),
+            ],
+        ),
+        (
+            {"compare": {"metric": "x" * 513, "period": "2020", "entities": ["a", ""]}},
+            [("compare.metric", "VALUE_OUT_OF_RANGE"), ("compare.entities[1]", "VALUE_REQUIRED")],
+        ),
+    ],
+)
+def test_what_is_wrong_is_named_at_once(related: House, request_: dict[str, Any], want: list[tuple[str, str]]) -> None:
+    failure = failure_of(lambda: related.graph.GraphTrace(graph_pb2.GraphTraceRequest(**request_)))
+    assert failure.code is grpc.StatusCode.INVALID_ARGUMENT
+    assert [(field, reason) for field, reason, _ in failure.violations] == want
+
+
+def test_operands_behind_a_cursor_are_not_built(related: House) -> None:
+    query = metric_pb2.MetricQuery(metric="population", entity="Asia", period="2020")
+    request = graph_pb2.GraphTraceRequest(rollup=graph_pb2.Rollup(query=query, max_operands=5))
+    failure = failure_of(lambda: related.graph.GraphTrace(request))
+    assert (failure.code, failure.metadata["operation"]) == (grpc.StatusCode.UNIMPLEMENTED, "resume")
+
+
+def test_a_path_can_be_verified_as_it_came(related: House) -> None:
+    frames = told(
+        related, paths={"from_id": "entity:A", "to_id": "entity:C", "choice": "PATH_CHOICE_ALL", "max_hops": 2}
+    )
+    found = snippets(frames)
+    assert [list(each.path.node_ids) for each in found] == [
+        ["entity:A", "entity:B", "entity:C"],
+        ["entity:A", "entity:D", "entity:C"],
+    ]
+    first = found[0]
+    assert [source.doc_id for edge in first.path.edges for source in edge.sources] == ["A.jsonl", "B.jsonl"]
+    assert [member.doc_id for member in first.lineage.members] == ["A.jsonl", "B.jsonl"]
+    assert first.trust == evidence_pb2.TRUST_CITABLE
+    assert not first.HasField("scores")
+
+    def verdicts() -> tuple[int, list[int]]:
+        request = tools_pb2.VerifyCitationRequest(lineage=first.lineage, path=first.path)
+        response = related.tools.VerifyCitation(request)
+        return response.verdict, list(response.members)
+
+    exact, superseded = tools_pb2.CITATION_VERDICT_EXACT, tools_pb2.CITATION_VERDICT_SUPERSEDED
+    assert verdicts() == (exact, [exact, exact])
+    related.ingest.WithdrawDocument(ingest_pb2.WithdrawDocumentRequest(library_id="default", doc_id="B.jsonl"))
+    assert verdicts() == (superseded, [exact, superseded])
+    first.path.edges[1].relation = "owns"
+    assert verdicts() == (tools_pb2.CITATION_VERDICT_NOT_FOUND, [exact, tools_pb2.CITATION_VERDICT_NOT_FOUND])
