@@ -157,7 +157,7 @@ class IngestService:
                 requests += await inbox.following(_END_SECONDS)
             began = time.monotonic()
             events, error = await self._pool.run(partial(_step, session, requests, inbox))
-            if any(isinstance(event, Ack) for event in events) and not session.validate_only:
+            if session.kind.embeds and not session.validate_only and any(isinstance(event, Ack) for event in events):
                 self._engine.wake_embedding(session.library_id)
             await self._write(events, session, call)
             if error is not None:
