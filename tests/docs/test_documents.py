@@ -80,13 +80,21 @@ def test_the_snippets_of_the_client_work(tmp_path: Path) -> None:
         {"data": tmp_path / "data", "server.port": 0, "log.level": "error", "embedding.backend": "none"}, environ={}
     )
     with running_server(settings) as address, Client(address) as client:
-        reading, writing = (code for _, code in blocks("clients/python/README.md"))
-        run([sys.executable, "-W", "error", "-"], tmp_path, writing, GROUNDWIRE_ADDRESS=address)
-        assert client.list_libraries()[0].documents == 1
-        said = run([sys.executable, "-W", "error", "-"], tmp_path, reading, GROUNDWIRE_ADDRESS=address)
-    assert "fewer children" in said
-    assert "124516650 persons" in said
-    assert "StreamSummary" in said
+        said = [
+            run([sys.executable, "-W", "error", "-"], tmp_path, code, GROUNDWIRE_ADDRESS=address)
+            for _, code in blocks("clients/python/README.md")
+        ]
+        assert [library.documents for library in client.list_libraries()] == [3]
+    _, asked, awaited, housekeeping, refused = said
+    assert "fewer children" in asked
+    assert "124516650 persons" in asked
+    assert "StreamSummary" in asked
+    assert "entity:ACME parent_of " in asked
+    assert "stored 2" in awaited
+    assert "StreamSummary" in awaited
+    assert "notes/2024.md 1 " in housekeeping
+    assert "SUCCEEDED" in housekeeping
+    assert "VALUE_OUT_OF_RANGE" in refused
 
 
 def test_the_make_targets_that_the_documents_name_exist() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
 
 from groundwire._model.glossary import GlossaryUpdate, Term, TermRef
 from groundwire._model.library import Library, LibraryDeletion, LibraryUpdate
@@ -12,6 +14,16 @@ from groundwire.v1 import admin_pb2
 
 __all__ = ["delete_library", "list_libraries", "save_library", "update_glossary"]
 
+_TOLD: dict[str, Any] = {
+    "snapshot_id": "",
+    "documents": 0,
+    "active_chunks": 0,
+    "facts": 0,
+    "relations": 0,
+    "embedding_coverage": None,
+    "fault": None,
+}
+
 
 def list_libraries() -> Paged[Library]:
     """AdminService.ListLibraries."""
@@ -19,9 +31,9 @@ def list_libraries() -> Paged[Library]:
 
 
 def save_library(library: Library, validate_only: bool, if_snapshot_id: str) -> Unary[LibraryUpdate]:
-    """AdminService.SaveLibrary."""
+    """AdminService.SaveLibrary. What a library only tells is left out, so that one that was listed can be changed."""
     request = admin_pb2.SaveLibraryRequest(validate_only=validate_only, if_snapshot_id=if_snapshot_id)
-    fill(request.library, library)
+    fill(request.library, replace(library, **_TOLD))
     return Unary(method("AdminService/SaveLibrary"), request, value_of(LibraryUpdate))
 
 
