@@ -45,8 +45,10 @@ class OnnxEmbedder:
         self._query_prefix = model.spec.query_prefix
         self._passage_prefix = model.spec.passage_prefix
         try:
-            self._tokenizer = _load_tokenizer(model.tokenizer_file)
             self._session = _load_session(model.model_file)
+            # Last: it keeps the interpreter to itself for half a second, and whoever asks meanwhile waits. By now a
+            # server that has just started has answered its first questions with words.
+            self._tokenizer = _load_tokenizer(model.tokenizer_file)
         except Exception as error:  # both libraries raise types of their own making
             raise FailedPrecondition(
                 ErrorReason.NO_MODEL,
