@@ -15,6 +15,7 @@ import pytest
 from groundwire_server import __version__
 from groundwire_server.cli.doctor import folder as folder_checks
 from groundwire_server.cli.holder import LockHolder, read_holder
+from groundwire_server.dense import HashEmbedder, factory
 from groundwire_server.library import DataFolder
 from tests.cli.commands import furnish, run, run_alone, run_on_terminal, server, write
 
@@ -162,6 +163,22 @@ def test_a_library_that_cannot_be_opened() -> None:
     code, found = examine()
     assert code == 1
     assert found["library"][0]["message"].startswith("default cannot be opened: ")
+
+
+def test_vectors_of_another_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROUNDWIRE_EMBEDDING_BACKEND", "deterministic")
+    furnish()
+    _, sound = examine()
+    assert (sound["index"][0]["status"], sound["vectors"][0]["status"]) == ("ok", "ok")
+    assert sound["vectors"][0]["message"] == "default: every chunk can be found by meaning"
+    monkeypatch.setattr(factory, "HashEmbedder", lambda: HashEmbedder(32))
+    code, found = examine()
+    assert code == 0
+    assert found["index"][0]["status"] == "warn"
+    assert "another" in found["index"][0]["message"]
+    assert "groundwire libraries reindex default" in found["index"][0]["advice"]
+    assert run("libraries", "reindex", "default").code == 0
+    assert examine()[1]["index"][0]["status"] == "ok"
 
 
 def test_a_data_folder_that_is_a_file() -> None:

@@ -27,7 +27,8 @@ def check_server(client: Client, *, own: bool) -> Iterator[Finding]:
         elif not each.active:
             advice = "words answer meanwhile" if "loading" in each.inactive_reason else _ADVICE.get(each.kind, "")
             yield warn(each.kind, f"{each.name} is not active: {each.inactive_reason}", advice)
-    yield from _check_libraries(client)
+    searches_by_meaning = any(each.kind == "embedder" and each.active for each in info.components)
+    yield from _check_libraries(client, searches_by_meaning)
     if "groundwire.v1.AdminService/ListJobs" in info.methods:
         yield from _check_jobs(client)
 
@@ -37,15 +38,15 @@ _ADVICE = {
 }
 
 
-def _check_libraries(client: Client) -> Iterator[Finding]:
+def _check_libraries(client: Client, searches_by_meaning: bool) -> Iterator[Finding]:
     libraries = client.list_libraries()
     if not libraries:
         yield warn("library", "there is none yet", "`groundwire ingest FOLDER` makes the library `default`")
     for library in libraries:
-        yield from _check_library(client, library)
+        yield from _check_library(client, library, searches_by_meaning)
 
 
-def _check_library(client: Client, library: Library) -> Iterator[Finding]:
+def _check_library(client: Client, library: Library, searches_by_meaning: bool) -> Iterator[Finding]:
     name = library.library_id
     if library.fault is not None:
         message = f"{name} cannot be opened: {library.fault.message}"
@@ -55,7 +56,8 @@ def _check_library(client: Client, library: Library) -> Iterator[Finding]:
     yield ok("library", f"{name}: {held}, {library.relations} relations")
     if not library.active_chunks:
         return
-    yield _check_index(client, library)
+    wants_vectors = library.index is None or library.index.embedder != "none"
+    yield _check_index(client, library, "auto" if searches_by_meaning and wants_vectors else "lexical")
     coverage = library.embedding_coverage
     if coverage is None:
         yield ok("vectors", f"{name} is searched by words alone")
@@ -66,10 +68,9 @@ def _check_library(client: Client, library: Library) -> Iterator[Finding]:
         yield ok("vectors", f"{name}: every chunk can be found by meaning")
 
 
-def _check_index(client: Client, library: Library) -> Finding:
-    """A real question to the index of words, and to the vectors where there are some."""
+def _check_index(client: Client, library: Library, mode: str) -> Finding:
+    """A real question to the index of words, and to the vectors where there should be some."""
     name = library.library_id
-    mode = "lexical" if not library.embedding_coverage else "hybrid"
     try:
         found = client.retrieve("?", top_k=1, mode=mode.upper(), libraries=[name]).collect()
     except GroundwireError as error:
@@ -79,7 +80,7 @@ def _check_index(client: Client, library: Library) -> Finding:
         why = "; ".join(each.cause.message if each.cause else each.kind.name for each in degraded)
         return warn("index", f"{name}: {why or 'it refuses to answer'}", f"`groundwire libraries reindex {name}`")
     steps = ", ".join(dict.fromkeys(step.backend.partition("@")[0] for step in found.header.plan))
-    return ok("index", f"{name} answers {mode} questions over {found.summary.candidates} chunks ({steps})")
+    return ok("index", f"{name} answers over {found.summary.candidates} chunks ({steps})")
 
 
 def _check_jobs(client: Client) -> Iterator[Finding]:
