@@ -40,7 +40,7 @@ def drawn_questions(*, leaping: bool, without: tuple[str, ...] = ()) -> st.Searc
         turn, method = divmod(number, len(kept))
         return kept[method][turn % len(kept[method])]
 
-    return st.lists(st.integers(0, 1 << 16).map(chosen), min_size=3, max_size=8).map(tuple)
+    return st.lists(st.integers(0, 1 << 16).map(chosen), min_size=2, max_size=6).map(tuple)
 
 
 def ask(here: DirectHouse, questions: Sequence[Question]) -> Iterator[tuple[str, bytes]]:

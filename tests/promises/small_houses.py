@@ -85,7 +85,7 @@ def wait_for_vectors(here: DirectHouse) -> None:
     until = time.monotonic() + _WAIT_SECONDS
     while not _is_done(here):
         assert time.monotonic() < until, "no vectors"
-        time.sleep(0.0005)
+        time.sleep(0.002)
 
 
 def _is_done(here: DirectHouse) -> bool:

@@ -26,7 +26,7 @@ from tests.promises.small_worlds import READERS, dark_steps, hidden_steps, open_
 from tests.promises.worlds import CANARIES, DocumentStep, Step, WithdrawStep, take
 
 Placed = tuple[int, str, Step]  # before which open step it comes, at the end where there is none such; library, step
-_MOST = 5
+_MOST = 4
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def _drawn(reader: str, libraries: int) -> st.SearchStrategy[Case]:
     seen, unseen = READERS[reader]
     place = st.sampled_from(("default", "side")[:libraries])
     shown = st.lists(st.tuples(place, open_steps(seen)), max_size=_MOST).map(tuple)
-    hidden = st.lists(st.tuples(st.integers(0, _MOST), place, hidden_steps(unseen)), min_size=1, max_size=4).map(tuple)
+    hidden = st.lists(st.tuples(st.integers(0, _MOST), place, hidden_steps(unseen)), min_size=1, max_size=3).map(tuple)
     return st.builds(
         Case,
         st.just(reader),
@@ -55,7 +55,7 @@ def _drawn(reader: str, libraries: int) -> st.SearchStrategy[Case]:
         st.sampled_from((False, False, False, True)),
         shown,
         hidden,
-        st.lists(st.tuples(st.integers(0, _MOST), place, dark_steps(unseen)), max_size=2).map(tuple),
+        st.lists(st.tuples(st.integers(0, _MOST), place, dark_steps(unseen)), max_size=1).map(tuple),
         drawn_questions(leaping=True),
     )
 

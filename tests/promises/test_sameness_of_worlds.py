@@ -30,7 +30,7 @@ from tests.promises.small_worlds import ATTRIBUTES, READERS, open_steps
 from tests.promises.worlds import DocumentStep, Step, WithdrawStep, step_part, take
 from tests.rpc.house import Documents, Facts, finish, start
 
-_MOST = 7
+_MOST = 6
 _HARM = ("none", "index deleted", "index cut short", "bit turned")
 
 
