@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,16 @@ import grpc
 import pytest
 
 from groundwire.v1 import admin_pb2, ingest_pb2, narrative_pb2, tools_pb2
+from groundwire_server.evidence import Label, Principal
+from groundwire_server.rpc.encode_document import encode_revision
+from groundwire_server.rpc.encode_snippet import HiddenSnippet
+from groundwire_server.store import StoredRevision
 from tests.rpc.house import HIDDEN_TEXT, TEXTS, House, document_part, finish, house, snippets, start
 from tests.rpc.serving import failure_of
 from tests.support.hostile_text import HOSTILE_PIECES
 
 HOSTILE = "".join(HOSTILE_PIECES)
+CANARY = "kanarienvogel"
 CONFIDENTIAL, RESTRICTED = ingest_pb2.LABEL_CONFIDENTIAL, ingest_pb2.LABEL_RESTRICTED
 HOSTILE_IDS = [
     "a b#c@1,d=e%20?.md",
@@ -286,6 +292,17 @@ def test_a_token_tells_nothing_of_hidden_documents(tmp_path: Path) -> None:
             tokens.append(found)
     assert tokens[0] == tokens[1]
     assert len(tokens[0]) == 3
+
+
+@pytest.mark.parametrize("label", [Label.CONFIDENTIAL, Label.RESTRICTED])
+def test_the_encoder_refuses_a_hidden_revision(label: Label) -> None:
+    moment = datetime(2024, 1, 1, tzinfo=UTC)
+    hidden = StoredRevision(
+        CANARY, 1, CANARY, "text/plain", b"", 0, 0, "whole", 0, label, None, (), moment, None, born=1, died=None
+    )
+    with pytest.raises(HiddenSnippet) as refused:
+        encode_revision(hidden, Principal("local", Label.INTERNAL))
+    assert CANARY not in str(refused.value)
 
 
 # ---- one document --------------------------------------------------------------------------------------------------

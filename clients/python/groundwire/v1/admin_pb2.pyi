@@ -1340,11 +1340,11 @@ class ListFactsRequest(google.protobuf.message.Message):
     source_doc: builtins.str
     """Only from this source. Empty: all."""
     review_status: groundwire.v1.evidence_pb2.ReviewStatus.ValueType
-    """Only in this state; PENDING needs the right to write. Unset: AUTO_APPROVED and APPROVED. PENDING versions count
-    only where PENDING is asked for: they are the last ones then, and numbered together with the others.
+    """Only in this state; PENDING needs the right to write. Unset: AUTO_APPROVED and APPROVED. Versions are numbered
+    without PENDING ones, but in a list of these.
     """
     include_versions: builtins.bool
-    """All versions of a source's figure. Unset: LATEST alone."""
+    """All versions of a source's figure that are in the state. Unset: the last of them alone."""
     page_size: builtins.int
     """Figures a page. 0: 100; over 1,000: 1,000."""
     page_token: builtins.str
@@ -1845,7 +1845,7 @@ class CancelJobResponse(google.protobuf.message.Message):
     JOB_FIELD_NUMBER: builtins.int
     @property
     def job(self) -> global___Job:
-        """As it is now; a job that had ended stays as it was."""
+        """As it is now; a job that had ended stays as it was. One that frees a deleted library goes on: it is gone already."""
 
     def __init__(
         self,
