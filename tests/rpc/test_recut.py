@@ -200,14 +200,22 @@ def test_documents_that_the_caller_may_not_read_make_no_difference(tmp_path: Pat
     assert seen[0] == seen[1]
 
 
-def test_vectors_follow(tmp_path: Path) -> None:
+def test_vectors_follow_also_of_what_a_cancelled_job_has_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with house(tmp_path / "data", embedding__backend="deterministic") as here:
         here.server.engine.wait_for_embedder()
-        here.store(dict(list(TEXTS.items())[:20]))
-        job = ended(here, save(here, **SMALL).job)
-        assert (job.state, list(job.parts)) == (
-            SUCCEEDED,
-            [admin_pb2.INDEX_PART_LEXICAL, admin_pb2.INDEX_PART_VECTORS],
-        )
+        here.store(TEXTS)
+        assert eventually(lambda: shown(here).embedding_coverage == 1)
+        with monkeypatch.context() as patch:
+            gate = Gate(patch, passes=1)
+            job = save(here, **SMALL).job
+            assert gate.held.wait(30)
+            here.admin.CancelJob(admin_pb2.CancelJobRequest(job_id=job.job_id))
+            assert ended(here, job).state == CANCELLED
+            gate.open.set()
+        assert shown(here).active_chunks == 64 * 3 + 86
+        assert eventually(lambda: shown(here).embedding_coverage == 1)
+        again = here.admin.StartReindex(admin_pb2.StartReindexRequest(library_id="default")).job
+        assert ended(here, again).state == SUCCEEDED
+        assert shown(here).active_chunks == 450
         assert eventually(lambda: shown(here).embedding_coverage == 1)
         assert found(here, "Bread costs 7.", mode="RETRIEVAL_MODE_VECTOR")[0].text.text == "Bread costs 7."

@@ -23,6 +23,7 @@ __all__ = ["Jobs", "may_write"]
 _log = logging.getLogger(__name__)
 
 _FREE = "free"
+_CUT_PARTS = (IndexPart.LEXICAL,)  # the vectors of new chunks come by a job of their own
 
 
 class Jobs:
@@ -166,8 +167,7 @@ class Jobs:
         """
         if Recut.read(library.store.reader()).asked:
             return None
-        parts = self._reindexing.parts(library.config, ())
-        job = self.start_task(RECUT, library.library_id, principal, parts=parts)
+        job = self.start_task(RECUT, library.library_id, principal, parts=_CUT_PARTS)
         with library.writing() as writer:
             replace(Recut.read(library.store.reader()), asked=True).write(writer)
         return job
@@ -177,8 +177,7 @@ class Jobs:
         if Recut.read(snapshot.reader).after(snapshot.config, config).asked:
             return None
         documents = documents_to_recut(snapshot, config, principal)
-        parts = self._reindexing.parts(config, ())
-        return _planned(snapshot.library_id, principal, parts, Progress("recut", 0, documents, "documents"))
+        return _planned(snapshot.library_id, principal, _CUT_PARTS, Progress("recut", 0, documents, "documents"))
 
     def free(self, library_id: str, principal: Principal, check: Callable[[Snapshot], None]) -> Job:
         """Take a library away from everybody at once, and free its space behind the call. Its other jobs end.

@@ -26,8 +26,7 @@ DAMAGED = "damaged"
 """What a rebuild is ordered with when what stands as it should is to stay."""
 
 RECUT = "recut"
-
-_TASKS: dict[str, LibraryTask] = {RECUT: recut}
+"""The documents alone, after a change of the settings that cut them."""
 
 _LOOK_SECONDS = 0.25
 Counts = dict[Label, tuple[int, int]]
@@ -42,8 +41,10 @@ class Reindexing:
 
     def tasks(self) -> dict[str, Task]:
         """By the names under which they are ordered."""
-        named = {name: partial(self._on_library, task) for name, task in _TASKS.items()}
-        return {REBUILD: partial(self._on_library, self._rebuild), **named}
+        return {
+            REBUILD: partial(self._on_library, self._rebuild),
+            RECUT: partial(self._on_library, self._recut),
+        }
 
     def parts(self, config: LibraryConfig, asked: Iterable[IndexPart]) -> tuple[IndexPart, ...]:
         """What is to be built, in order; where nothing is asked for, all that the library has.
@@ -69,10 +70,14 @@ class Reindexing:
         task(library, control)
         self._libraries.wake_embedding(control.library_id)
 
+    def _recut(self, library: Library, control: JobControl, *, alone: bool = True) -> None:
+        """The chunks that this makes are embedded as those of an ingest are, by the job that always does that."""
+        recut(library, control, alone=alone, stored=partial(self._libraries.wake_embedding, library.library_id))
+
     def _rebuild(self, library: Library, control: JobControl) -> None:
         keep_sound = control.argument == DAMAGED
         if keep_sound:
-            recut(library, control, alone=False)
+            self._recut(library, control, alone=False)
         if IndexPart.LEXICAL in control.parts:
             self._rebuild_words(library, control, keep_sound=keep_sound)
         if IndexPart.VECTORS in control.parts:

@@ -7,7 +7,7 @@ it. What is cut already is passed over, so that the work can be broken off at an
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from groundwire_server.chunking import Chunker
@@ -35,11 +35,14 @@ class _Cut:
     chunks: tuple[NewChunk, ...]
 
 
-def recut(library: Library, control: JobControl, *, alone: bool = True) -> None:
+def recut(
+    library: Library, control: JobControl, *, alone: bool = True, stored: Callable[[], None] = lambda: None
+) -> None:
     """Cut every active document that does not stand as the settings say; nobody reads RESTRICTED ones, so they stay.
 
     Args:
         alone: it is all that the job does: for a class of callers it ends with the last document that it may read.
+        stored: called each time that documents have been stored.
 
     Raises:
         JobStopped: what is done stays, and the next run goes on.
@@ -47,7 +50,7 @@ def recut(library: Library, control: JobControl, *, alone: bool = True) -> None:
         ResourceExhausted: STORAGE_FULL.
     """
     while True:
-        run = _Run(library, control, alone=alone)
+        run = _Run(library, control, alone=alone, stored=stored)
         if run.through():
             break
     if run.refused and alone:
@@ -68,10 +71,11 @@ def documents_to_recut(snapshot: Snapshot, config: LibraryConfig, principal: Pri
 class _Run:
     """The documents that there are to cut under the settings of this moment, by label."""
 
-    def __init__(self, library: Library, control: JobControl, *, alone: bool) -> None:
+    def __init__(self, library: Library, control: JobControl, *, alone: bool, stored: Callable[[], None]) -> None:
         self._library = library
         self._control = control
         self._alone = alone
+        self._stored = stored
         self._reader = library.store.reader()
         self._config = library.config
         self._state = Recut.read(self._reader)
@@ -143,6 +147,7 @@ class _Run:
                 return False
             for cut in group:
                 writer.recut_document(cut.revision.doc_id, cut.revision.revision, cut.chunker.spec, cut.chunks)
+        self._stored()
         self._done[label] += len(group)
         self._report()
         return True
