@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sqlite3
-from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from groundwire_server.evidence import Label
+from groundwire_server.store import make_fact_id
 from groundwire_server.store.conformance import ALL_CHECKS, Check, run_checks
+from groundwire_server.store.sqlite import SqliteStore
+from groundwire_server.store.sqlite.codec import encode_attributes
+from groundwire_server.store.sqlite.reader import SqliteReader
 from tests.store.places import sqlite_places
 
 
@@ -34,12 +41,34 @@ def _commit_instead(store: Any) -> None:
     store._connection.execute("COMMIT")
 
 
+_reader = SqliteStore.reader
+
+
+def _any_generation(store: Any, generation: int | None = None) -> SqliteReader:
+    return _reader(store) if generation is None else SqliteReader(store._pool, generation)
+
+
 def _chained(book: Any, label: Label, event: bytes) -> None:
     book._sums[label] = (book._sums.get(label, 1) * 31 + int.from_bytes(event, "big")) % 2**256
 
 
 # What is put in the place of what, and the checks that must see it.
-FUNCTIONS: list[tuple[str, Callable[..., object], set[str]]] = [
+FUNCTIONS: list[tuple[str, Any, set[str]]] = [
+    ("generations.write_meta", lambda *_: True, {"only_what_changed_makes_a_generation"}),
+    ("store.threading", SimpleNamespace(Lock=nullcontext), {"one_writer_at_a_time"}),
+    ("connection._connect_reader", sqlite3.connect, {"any_thread_may_read"}),
+    ("store.SqliteStore.reader", _any_generation, {"no_reader_of_the_future"}),
+    ("documents._content_sha256", lambda document, attributes: os.urandom(32), {"equal_content_makes_no_revision"}),
+    ("documents._check_spans", lambda document: None, {"a_chunk_lies_in_its_text"}),
+    ("reader.matches", lambda tree, attributes: True, {"chunks_are_picked_by_equal_attributes"}),
+    ("facts.decode_dimensions", lambda raw: (), {"a_fact_comes_out_as_it_went_in"}),
+    ("facts._says_the_same", lambda version, columns: False, {"a_label_can_be_lowered"}),
+    ("facts._says_the_same", lambda version, columns: True, {"another_value_is_another_version"}),
+    ("facts.make_fact_id", lambda record: make_fact_id(record) + record.unit, {"units_and_periods_make_the_key"}),
+    ("facts._VALUE", re.compile(r"[^x]*"), {"a_bad_figure_is_refused"}),
+    ("edges.encode_attributes", lambda attributes: encode_attributes(()), {"an_edge_comes_out_as_it_went_in"}),
+    ("edges.has_node", lambda *_: True, {"nodes_are_what_edges_touch"}),
+    ("ledger._advance", lambda *_, **__: None, {"parts_go_forward"}),
     ("reader.readable_labels", lambda clearance: 4, {"hidden_rows_do_not_exist", "restricted_never_does"}),
     ("reader.readable_labels", lambda clearance: int(clearance or 4), {"restricted_never_does"}),
     ("documents.retire_revision", lambda transaction, doc_id: 0, {"replacing_is_one_step"}),
@@ -76,9 +105,10 @@ FUNCTIONS: list[tuple[str, Callable[..., object], set[str]]] = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # of a check that has threads
 @pytest.mark.parametrize(("target", "value", "names"), FUNCTIONS)
 def test_a_broken_part_is_caught(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str, value: Callable[..., object], names: set[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str, value: Any, names: set[str]
 ) -> None:
     monkeypatch.setattr(f"groundwire_server.store.sqlite.{target}", value)
     assert _caught(tmp_path, names) == names
@@ -86,6 +116,14 @@ def test_a_broken_part_is_caught(
 
 # The same with statements: what stands in them, what is put there, and the checks that must see it.
 STATEMENTS: list[tuple[str, str, set[str]]] = [
+    ("valid_as_of, attributes, (SELECT committed_at", "", {"a_document_may_have_no_chunks"}),
+    ("died > :after AND died <= :g AND chunks", "died <= :g AND chunks", {"rows_ascend_and_spans_cover_them"}),
+    (
+        "UNION ALL SELECT died FROM edge WHERE source_doc = :doc AND label <= :label",
+        "",
+        {"withdrawing_knows_what_was_there"},
+    ),
+    ("ELSE filed_at <= :known", "ELSE filed_at < :known", {"known_at_goes_by_filing"}),
     (
         "UPDATE document_revision SET died = ?",
         "UPDATE document_revision SET died = ? + 1",
@@ -147,3 +185,8 @@ def test_a_broken_statement_is_caught(
     monkeypatch.setattr(sqlite3, "connect", lambda *args, **options: connect(*args, factory=Rewriting, **options))
     assert _caught(tmp_path, names) == names
     assert seen
+
+
+def test_every_check_catches_something() -> None:
+    caught = {name for *_, names in (*FUNCTIONS, *STATEMENTS) for name in names}
+    assert {check.name for check in ALL_CHECKS} - caught == set()
