@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import threading
+import traceback
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,6 +19,7 @@ from groundwire.v1 import ingest_pb2
 from tests.client.both import Connect
 from tests.client.ingest_model import Connection, Stored
 from tests.client.serving import serving
+from tests.support.eventually import eventually
 
 
 class Fragile:
@@ -167,6 +170,42 @@ def test_cancelling_keeps_what_was_acknowledged(connect: Connect) -> None:
         with pytest.raises(groundwire.GroundwireError, match="cancelled"):
             stream.collect()
     assert list(server.stored.documents) == ["a"]
+
+
+def test_another_thread_may_cancel_an_ingest_that_waits(connect: Connect) -> None:
+    ended = threading.Event()
+
+    def silent(requests: Iterator[Any], context: grpc.ServicerContext) -> Iterator[Any]:
+        context.add_callback(ended.set)
+        yield ingest_pb2.IngestDocumentsResponse(accepted={"max_in_flight_parts": 1})
+        ended.wait(20)
+
+    with serving(IngestDocuments=silent) as address, connect(address) as client:
+        stream = client.ingest_documents(_uploads(3))
+        assert isinstance(next(stream), groundwire.IngestAccepted)
+        reading = threading.Thread(target=lambda: list(stream))
+        reading.start()
+        stream.cancel()
+        reading.join(10)
+        assert not reading.is_alive()
+        assert ended.wait(10)
+
+
+def test_an_ingest_that_is_left_lying_keeps_no_thread() -> None:
+    def silent(requests: Iterator[Any], context: grpc.ServicerContext) -> Iterator[Any]:
+        yield ingest_pb2.IngestDocumentsResponse(accepted={"max_in_flight_parts": 1})
+        for _ in requests:
+            pass
+
+    def sending() -> list[str]:
+        frames = sys._current_frames().values()
+        return [frame.f_code.co_name for top in frames for frame, _ in traceback.walk_stack(top)]
+
+    with serving(IngestDocuments=silent) as address:
+        with groundwire.Client(address) as client:
+            next(client.ingest_documents(_uploads(3)))
+            assert eventually(lambda: "_messages" in sending())
+        assert eventually(lambda: "_messages" not in sending() and "_listen" not in sending())
 
 
 def test_withdrawing(connect: Connect) -> None:

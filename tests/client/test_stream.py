@@ -156,6 +156,53 @@ def test_cancelling_ends_the_call_on_the_server_and_the_loop_here(connect: Conne
             stream.collect()
 
 
+def test_another_thread_may_cancel_a_stream_that_waits(connect: Connect) -> None:
+    ended, heard = threading.Event(), threading.Event()
+
+    def silent(request: Any, context: grpc.ServicerContext) -> Iterator[Response]:
+        context.add_callback(ended.set)
+        yield _header()
+        ended.wait(20)
+
+    with serving(NarrativeRetrieve=silent) as address, connect(address) as client:
+        stream = client.retrieve("why")
+        reading = threading.Thread(target=lambda: [heard.set() for _ in stream])
+        reading.start()
+        assert heard.wait(10)
+        stream.cancel()
+        reading.join(10)
+        assert not reading.is_alive()
+        assert ended.wait(10)
+
+
+def test_a_stream_that_broke_ends_its_call_and_says_so_again(connect: Connect) -> None:
+    ended = threading.Event()
+
+    def wrong(request: Any, context: grpc.ServicerContext) -> Iterator[Response]:
+        context.add_callback(ended.set)
+        yield _header()
+        yield _header()
+        ended.wait(20)
+
+    with serving(NarrativeRetrieve=wrong) as address, connect(address) as client:
+        stream = client.retrieve("why")
+        for _ in range(2):
+            with pytest.raises(groundwire.BrokenStream, match="second header"):
+                stream.collect()
+        assert ended.wait(10)
+
+
+def test_a_client_that_is_closed_says_so(connect: Connect) -> None:
+    with connect("127.0.0.1:1") as client:
+        client.close()
+        with pytest.raises(ValueError, match="the client is closed"):
+            client.server_info()
+        with pytest.raises(ValueError, match="the client is closed"):
+            client.retrieve("why")
+        with pytest.raises(ValueError, match="the client is closed"):
+            client.ingest_documents([]).collect()
+
+
 def test_the_deadline_of_the_client_is_an_error_of_its_own(connect: Connect) -> None:
     release = threading.Event()
 
