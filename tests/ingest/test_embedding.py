@@ -336,6 +336,26 @@ def test_a_model_that_breaks_on_everything_fails_the_job_until_it_is_woken(tmp_p
     here.stop()
 
 
+def test_hidden_texts_that_break_the_model_fail_no_job_of_those_who_may_not_read_them(tmp_path: Path) -> None:
+    library = make_library(tmp_path)
+    send(library, ("secret.txt", b"secret"), label=Label.CONFIDENTIAL)
+    embedder = WatchedEmbedder()
+    embedder.broken = {"secret"}
+    here = Embedding(library, embedder, threads=1)
+    embedder.hold("secret")
+    here.worker.start()
+    assert eventually(lambda: embedder.holding)
+    send(library, ("open.txt", b"open"), ingest_id=OTHER_INGEST)
+    job_id = here.jobs.ensure(Label.INTERNAL)
+    here.worker.wake()
+    embedder.gate.set()
+    assert here.worker.wait_idle(PATIENCE)
+    (job,) = here.told(Label.INTERNAL)
+    assert (job.job_id, job.state) == (job_id, JobState.SUCCEEDED)
+    assert JobState.FAILED in {each.state for each in here.told(Label.CONFIDENTIAL)}
+    here.stop()
+
+
 def test_a_full_disk_fails_the_job_and_it_goes_on_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     library = filled(tmp_path, 3)
     here = Embedding(library, HashEmbedder())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable
 from functools import partial
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from groundwire_server.engine.embedding import ServerEmbedder, fault_of_wish
 from groundwire_server.engine.libraries import Libraries
 from groundwire_server.errors import ErrorReason, FailedPrecondition, GroundwireError
-from groundwire_server.evidence import Label, Principal
+from groundwire_server.evidence import Call, Label, Principal
 from groundwire_server.ingest import missing_vectors, recut
 from groundwire_server.jobs import AUDIENCES, IndexPart, JobControl, Task, audience_of
 from groundwire_server.library import Library, LibraryConfig, Snapshot
@@ -29,7 +30,6 @@ RECUT = "recut"
 """The documents alone, after a change of the settings that cut them."""
 
 _LOOK_SECONDS = 0.25
-Counts = dict[Label, tuple[int, int]]
 
 
 class Reindexing:
@@ -60,10 +60,9 @@ class Reindexing:
 
     def work_for(self, snapshot: Snapshot, principal: Principal, parts: Iterable[IndexPart]) -> tuple[str, int]:
         """The first stage and how many of the caller's chunks go through it."""
-        audience = audience_of(principal)
-        counts = _chunk_counts(snapshot, lambda label: _of_label(snapshot, label))
         stage = "lexical" if IndexPart.LEXICAL in parts else "embed"
-        return stage, sum(total for label, (_, total) in counts.items() if label <= audience)
+        readable = snapshot.candidates(Call(Principal("reindex", audience_of(principal))))
+        return stage, int(np.count_nonzero(readable))
 
     def _on_library(self, task: LibraryTask, control: JobControl) -> None:
         library = self._libraries.for_reading(control.library_id)
@@ -85,16 +84,22 @@ class Reindexing:
 
     def _rebuild_words(self, library: Library, control: JobControl, *, keep_sound: bool) -> None:
         snapshot = library.snapshot()
-        ends = {label: np.cumsum(_of_label(snapshot, label), dtype=np.int64) for label in AUDIENCES}
+        totals, rows = _active_chunks(snapshot), max(snapshot.rows, 1)
+        told = -_LOOK_SECONDS
 
         def watch(row: int) -> None:
+            nonlocal told
             control.check()
-            done = {label: (_at(each, row), _at(each, len(each))) for label, each in ends.items()}
-            control.report("lexical", "chunks", done)
+            if row < rows and time.monotonic() - told < _LOOK_SECONDS:
+                return
+            told = time.monotonic()
+            # The same share of each label: in which order the labels lie is nothing that progress may tell.
+            share = {label: (total * min(row, rows) // rows, total) for label, total in totals.items()}
+            control.report("lexical", "chunks", share)
 
         watch(0)
         library.rebuild_words(watch, keep_sound=keep_sound)
-        watch(snapshot.rows)
+        watch(rows)
 
     def _embed(self, library: Library, control: JobControl, *, keep_sound: bool) -> None:
         """Have every chunk embedded. The worker of the library does it; here is told how far it is."""
@@ -116,7 +121,8 @@ class Reindexing:
         idle = worker.wait_idle(_LOOK_SECONDS)
         snapshot = library.snapshot()
         missing = missing_vectors(snapshot, Label.CONFIDENTIAL)
-        counts = _chunk_counts(snapshot, lambda label: _of_label(snapshot, label) & ~missing)
+        left_over = _active_chunks(snapshot, missing)
+        counts = {label: (total - left_over[label], total) for label, total in _active_chunks(snapshot).items()}
         control.report("embed", "chunks", counts, final=True, rate=worker.rate())
         if not idle:
             return False
@@ -146,20 +152,9 @@ def _not_whole() -> GroundwireError:
     return GroundwireError(ErrorReason.INTERNAL, "Some chunks could not be embedded; the others have their vectors.")
 
 
-def _of_label(snapshot: Snapshot, label: Label) -> NDArray[np.bool_]:
-    """bool[rows]: active chunks with a label."""
+def _active_chunks(snapshot: Snapshot, among: NDArray[np.bool_] | None = None) -> dict[Label, int]:
+    """How many active chunks of each label there are, of all or among some rows."""
     columns = snapshot.columns
-    active = columns.visible(label, snapshot.generation)
-    return columns.spread(active & (columns.label == label))
-
-
-def _chunk_counts(snapshot: Snapshot, done: Callable[[Label], NDArray[np.bool_]]) -> Counts:
-    return {
-        label: (int(np.count_nonzero(done(label))), int(np.count_nonzero(_of_label(snapshot, label))))
-        for label in AUDIENCES
-    }
-
-
-def _at(sums: NDArray[np.int64], row: int) -> int:
-    """How many there are before a row."""
-    return int(sums[min(row, len(sums)) - 1]) if row and len(sums) else 0
+    visible = columns.visible(Label.CONFIDENTIAL, snapshot.generation)
+    found = {label: columns.spread(visible & (columns.label == label)) for label in AUDIENCES}
+    return {label: int(np.count_nonzero(rows if among is None else rows & among)) for label, rows in found.items()}

@@ -93,10 +93,16 @@ class EmbedJobs:
         jobs = [job for job in self._board.jobs(self._library.library_id) if job.embeds and job.audience is audience]
         return jobs[-1] if jobs else None
 
-    def end(self, state: JobState, error: Cause | None = None) -> None:
-        """End all that are open: cancelled, or failed and why."""
+    def end(self, state: JobState, error: Cause | None = None, *, audience: Label = AUDIENCES[0]) -> None:
+        """End all that are open: cancelled, or failed and why.
+
+        Args:
+            audience: the lowest class of callers that is concerned: what happens to what the lower ones may not read
+                ends nothing of theirs.
+        """
         with self._lock:
-            jobs = [job for job in self._board.open_jobs(self._library.library_id) if job.kind is JobKind.EMBED]
+            open_jobs = self._board.open_jobs(self._library.library_id)
+            jobs = [job for job in open_jobs if job.kind is JobKind.EMBED and job.audience >= audience]
             self._board.end([job.job_id for job in jobs], state, error)
             self._broken_before.clear()
 

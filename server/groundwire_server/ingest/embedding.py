@@ -75,6 +75,7 @@ class EmbeddingWorker:
         self._called_off = False
         self._stopping = False
         self._error: Cause | None = None
+        self._at = AUDIENCES[0]
         self._broken: set[int] = set()
         self._batches: deque[tuple[float, int]] = deque(maxlen=_RATE_BATCHES)
         self._thread: threading.Thread | None = None
@@ -174,6 +175,7 @@ class EmbeddingWorker:
 
     def _embed_all(self, pool: ThreadPoolExecutor) -> None:
         """Batch after batch, each from the newest state, until none is found."""
+        self._at = AUDIENCES[0]
         self._settle()
         while self._going() and (batch := self._next_batch()):
             self._embed_batch(pool, batch)
@@ -193,6 +195,7 @@ class EmbeddingWorker:
                 missing[snapshot.columns.rows_of(np.array(sorted(self._broken), np.int64))] = False
             rows = np.flatnonzero(missing)[: self._batch_size()]
             if len(rows):
+                self._at = audience
                 return _texts(snapshot, snapshot.columns.chunk_rows(rows.astype(np.int64)))
         return {}
 
@@ -240,7 +243,7 @@ class EmbeddingWorker:
     def _fail(self, cause: Cause) -> None:
         with self._changed:
             self._error = cause
-        self._jobs.end(JobState.FAILED, cause)
+        self._jobs.end(JobState.FAILED, cause, audience=self._at)
         self._rest(EmbeddingState.FAILED)
 
     def _rest(self, state: EmbeddingState) -> None:
