@@ -336,6 +336,31 @@ def test_a_model_that_breaks_on_everything_fails_the_job_until_it_is_woken(tmp_p
     here.stop()
 
 
+def test_a_text_that_breaks_the_model_does_not_stand_in_the_way_of_others(tmp_path: Path) -> None:
+    library = make_library(tmp_path)
+    send(library, ("bad.txt", b"bad"), label=Label.PUBLIC)
+    send(library, ("good.txt", b"good"), ingest_id=OTHER_INGEST)
+    embedder = WatchedEmbedder()
+    embedder.broken = {"bad"}
+    here = Embedding(library, embedder).run()
+    assert (here.worker.state, here.worker.error) == (EmbeddingState.IDLE, None)
+    assert here.last(Label.PUBLIC) == (JobState.FAILED, 0, 1)
+    assert here.last(Label.INTERNAL) == (JobState.FAILED, 1, 2)
+    here.again()
+    assert embedder.seen["bad"] == 1
+    here.stop()
+
+
+def test_a_dead_model_is_not_asked_for_every_text(tmp_path: Path) -> None:
+    library = filled(tmp_path, 300)
+    embedder = WatchedEmbedder()
+    embedder.broken = {f"text {number}\n増えた {number}" for number in range(300)}
+    here = Embedding(library, embedder).run()
+    assert (here.worker.state, here.last()) == (EmbeddingState.FAILED, (JobState.FAILED, 0, 300))
+    assert sum(embedder.seen.values()) == 64
+    here.stop()
+
+
 def test_hidden_texts_that_break_the_model_fail_no_job_of_those_who_may_not_read_them(tmp_path: Path) -> None:
     library = make_library(tmp_path)
     send(library, ("secret.txt", b"secret"), label=Label.CONFIDENTIAL)

@@ -76,6 +76,8 @@ class EmbeddingWorker:
         self._stopping = False
         self._error: Cause | None = None
         self._at = AUDIENCES[0]
+        self._worked = False
+        self._suspect: set[int] = set()
         self._broken: set[int] = set()
         self._batches: deque[tuple[float, int]] = deque(maxlen=_RATE_BATCHES)
         self._thread: threading.Thread | None = None
@@ -174,11 +176,19 @@ class EmbeddingWorker:
         return not (self._stopping or self._called_off)
 
     def _embed_all(self, pool: ThreadPoolExecutor) -> None:
-        """Batch after batch, each from the newest state, until none is found."""
-        self._at = AUDIENCES[0]
+        """Batch after batch, each from the newest state, until none is found.
+
+        Raises:
+            GroundwireError: INTERNAL, the embedder could embed nothing; so much that it must be the embedder's fault.
+        """
+        self._at, self._worked = AUDIENCES[0], False
+        self._suspect.clear()
         self._settle()
         while self._going() and (batch := self._next_batch()):
             self._embed_batch(pool, batch)
+            self._settle()
+        if self._suspect and self._going():
+            self._judge_suspects()
             self._settle()
 
     def _settle(self) -> None:
@@ -191,16 +201,17 @@ class EmbeddingWorker:
             return {}
         for audience in AUDIENCES:
             missing = missing_vectors(snapshot, audience)
-            if self._broken:
-                missing[snapshot.columns.rows_of(np.array(sorted(self._broken), np.int64))] = False
+            left_out = np.array(sorted(self._broken | self._suspect), np.int64)
+            missing[snapshot.columns.rows_of(left_out)] = False
             rows = np.flatnonzero(missing)[: self._batch_size()]
             if len(rows):
-                self._at = audience
+                if not self._suspect:
+                    self._at = audience
                 return _texts(snapshot, snapshot.columns.chunk_rows(rows.astype(np.int64)))
         return {}
 
     def _embed_batch(self, pool: ThreadPoolExecutor, batch: dict[str, list[int]]) -> None:
-        """Embed some texts and keep their vectors. A text that fails is left out; all of them failing is a failure."""
+        """Embed some texts and keep their vectors. Which of those that fail are to blame shows when others succeed."""
         waiting: SimpleQueue[str] = SimpleQueue()
         for text in batch:
             waiting.put(text)
@@ -209,17 +220,26 @@ class EmbeddingWorker:
             embedded.update(done.result())
         vectors = [(row, vector) for text, vector in embedded.items() if vector is not None for row in batch[text]]
         broken = [row for text, vector in embedded.items() if vector is None for row in batch[text]]
-        if broken and not vectors:
+        if vectors:
+            self._library.add_vectors(vectors)
+            self._worked = True
+        self._suspect.update(broken)
+        if self._worked or len(self._suspect) >= _LEAST_BATCH:
+            self._judge_suspects()
+        with self._changed:
+            self._batches.append((time.monotonic(), len(vectors)))
+
+    def _judge_suspects(self) -> None:
+        """Leave out what could not be embedded; where nothing could, it is no fault of the texts."""
+        if not self._worked:
             raise GroundwireError(
                 ErrorReason.INTERNAL,
                 f"The embedder {self._embedder.name} failed on every text.",
                 hint="Prepare the model again.",
             )
-        if vectors:
-            self._library.add_vectors(vectors)
         with self._changed:
-            self._broken.update(broken)
-            self._batches.append((time.monotonic(), len(vectors)))
+            self._broken |= self._suspect
+        self._suspect.clear()
 
     def _embed_from(self, waiting: SimpleQueue[str]) -> dict[str, Vector | None]:
         """Take texts until there are none, or the job is to end; None for one that the embedder breaks on."""
