@@ -21,7 +21,8 @@ _LEFT_OUT = {
     "groundwire.v1.SnippetBatch": ("after",),
     "groundwire.v1.MetricOutcomes": ("after",),
     "groundwire.v1.ListJobsResponse": ("next_page_token",),  # it names a job, by an id that is drawn
-    "groundwire.v1.Job": ("job_id", "progress", "create_time", "update_time", "end_time"),
+    "groundwire.v1.Progress": ("units_per_second", "remaining"),
+    "groundwire.v1.Job": ("job_id", "create_time", "update_time", "end_time"),
 }
 
 
