@@ -47,6 +47,11 @@ from tests.client.serving import serving
             },
         ),
         (
+            lambda client: client.derivation("margin", "Acme", "2020"),
+            "derivation",
+            {"query": {"metric": "margin", "entity": "Acme", "period": "2020"}},
+        ),
+        (
             lambda client: client.compare("population", "2020", ["JPN", "CHN"]),
             "compare",
             {"metric": "population", "period": "2020", "entities": ["JPN", "CHN"]},

@@ -164,7 +164,7 @@ class Engine:
             found.append(each)
         return found, False
 
-    def trace(self, request: TraceRequest, call: Call) -> Iterator[Header | Snippets | Summary]:
+    def trace(self, request: TraceRequest, call: Call) -> Iterator[Header | Outcomes | Snippets | Summary]:
         """A walk in the relation graph; raises as `graph.trace` does."""
         from groundwire_server.graph import TraceLimits, trace
 

@@ -1,6 +1,14 @@
 """The controlled vocabulary of a library: terms, their names, and periods."""
 
-from groundwire_server.glossary.derivation import derivation_codes
+from groundwire_server.glossary.derivation import (
+    Combined,
+    Constant,
+    Formula,
+    MetricName,
+    Negated,
+    derivation_codes,
+    read_derivation,
+)
 from groundwire_server.glossary.glossary import TOTAL, Ambiguity, Conflict, Glossary
 from groundwire_server.glossary.index import (
     Ambiguous,
@@ -47,15 +55,20 @@ __all__ = [
     "Ambiguity",
     "Ambiguous",
     "ChannelTerm",
+    "Combined",
     "Conflict",
+    "Constant",
     "EntityTerm",
     "FiscalCalendar",
+    "Formula",
     "Glossary",
     "Identifier",
     "MemberTerm",
+    "MetricName",
     "MetricNature",
     "MetricTerm",
     "NameIndex",
+    "Negated",
     "PeriodError",
     "PeriodFault",
     "PeriodMention",
@@ -78,6 +91,7 @@ __all__ = [
     "kind_of",
     "names_of",
     "parse_period",
+    "read_derivation",
     "resolve_name",
     "same_days",
 ]

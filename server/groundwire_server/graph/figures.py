@@ -1,4 +1,4 @@
-"""The operations of GraphTrace that answer with figures: frames of a rollup and of a comparison."""
+"""The operations of GraphTrace that answer with figures: a rollup, a comparison, a derivation."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from groundwire_server.evidence import (
     Filter,
     Header,
     LibrarySnapshot,
+    MetricFound,
+    MetricNotFound,
     MetricOutcome,
     MetricQuery,
     Outcomes,
@@ -29,6 +31,7 @@ from groundwire_server.evidence import (
     Snippets,
     StageTiming,
     Summary,
+    UnrecognizedParam,
     make_refusal,
 )
 from groundwire_server.graph.budget import Budget
@@ -36,24 +39,38 @@ from groundwire_server.graph.check import asked_relations, check_trace, read_val
 from groundwire_server.graph.gate import GATE_STEP, outside_names
 from groundwire_server.graph.opened import OpenGraph, filter_faults, relation_faults
 from groundwire_server.graph.plan import budget_detail
-from groundwire_server.graph.request import Compare, Rollup, TraceLimits, TraceRequest
+from groundwire_server.graph.request import OPERATIONS, Compare, Derivation, Rollup, TraceLimits, TraceRequest
 from groundwire_server.graph.rollup import RollupOrder, roll_up
-from groundwire_server.metric import Answers, VersionPolicy
+from groundwire_server.metric import (
+    Answers,
+    CameToBe,
+    Missing,
+    Unread,
+    VersionPolicy,
+    asking_of,
+    derive_figure,
+    library_view,
+    not_found_text,
+    unrecognized,
+)
 from groundwire_server.security import SecurityGate, drop_unreadable
 
 if TYPE_CHECKING:
     from groundwire_server.library import Snapshot
 
-__all__ = ["trace_figures"]
+__all__ = ["Figures", "trace_figures"]
 
 _A_FRAME = 100
+
+Figures = Rollup | Compare | Derivation
+"""Operations whose answer is figures."""
 
 _Told = tuple[list[MetricOutcome], list[Snippet]]
 
 
 def trace_figures(
     request: TraceRequest,
-    operation: Rollup | Compare,
+    operation: Figures,
     call: Call,
     snapshots: Sequence[Snapshot],
     gate: SecurityGate,
@@ -70,8 +87,8 @@ def trace_figures(
     faults = check_trace(operation, request, call, limits)
     valid_in, period_faults = read_valid_in(request.valid_in, call.reference_day)
     faults += period_faults
-    if isinstance(operation, Compare):
-        faults += _without_relations(request, call)
+    if not isinstance(operation, Rollup):
+        faults += _without_relations(operation, request, call)
     refusal = None if faults else outside_names(_names(operation), call, snapshots, gate)
     if refusal is not None:
         yield Header((), (GATE_STEP,), call.reference_day)
@@ -83,10 +100,15 @@ def trace_figures(
     if faults:
         raise InvalidRequest(faults)
     started = time.perf_counter()
-    if isinstance(operation, Compare):
-        told, hint, own = _compare(operation, call, snapshots), call.options.hint, Budget(0, 0)
-    else:
-        told, hint, own = _roll_up(request, operation, call, valid_in, graphs, limits)
+    told: _Told | Refusal
+    hint, own = call.options.hint, Budget(0, 0)
+    match operation:
+        case Rollup():
+            told, hint, own = _roll_up(request, operation, call, valid_in, graphs, limits)
+        case Compare():
+            told = _compare(operation, call, snapshots)
+        case Derivation():
+            told = _derive(operation, call, graphs)
     dropped = hint is not call.options.hint
     drops = [Degradation(DegradationKind.FILTER_DROPPED, "hint", dropped_filter=call.options.hint)] if dropped else []
     cuts = [Degradation(DegradationKind.BUDGET_CUT, name) for name in own.cut]
@@ -155,12 +177,37 @@ def _compare(operation: Compare, call: Call, snapshots: Sequence[Snapshot]) -> _
     return [each.outcome for each in answered], list(snippets.values())
 
 
+def _derive(operation: Derivation, call: Call, graphs: Sequence[OpenGraph]) -> _Told | Refusal:
+    """How the figure came to be, in each library that has it; else why none has."""
+    query, figures_call = operation.query, _for_figures(call)
+    asking = asking_of(query, figures_call)
+    results = [
+        derive_figure(query, library_view(graph.snapshot, figures_call), asking, call.cancel) for graph in graphs
+    ]
+    found = [result for result in results if isinstance(result, CameToBe)]
+    outcome: MetricFound | MetricNotFound | UnrecognizedParam
+    if found:
+        named = tuple(name for result in found for name in result.named)
+        outcome = MetricFound(found[0].key, named, any(result.conflicting for result in found))
+        snippets = {snippet.snippet_id: snippet for result in found for snippet in result.snippets}
+        return [MetricOutcome(0, query, outcome)], list(snippets.values())
+    refused = next((result for result in results if isinstance(result, Refusal)), None)
+    if refused is not None:
+        return refused
+    missing = next((result for result in results if isinstance(result, Missing)), None)
+    if missing is not None:
+        outcome = MetricNotFound(missing.key, not_found_text(missing.key.period, asking.language))
+    else:
+        outcome = unrecognized(query, [result for result in results if isinstance(result, Unread)])
+    return [MetricOutcome(0, query, outcome)], []
+
+
 def _for_figures(call: Call) -> Call:
     """The same call for figures: its filter and its hint test edges."""
     return replace(call, options=replace(call.options, filter=None, hint=None))
 
 
-def _without_relations(request: TraceRequest, call: Call) -> Iterator[Violation]:
+def _without_relations(operation: Figures, request: TraceRequest, call: Call) -> Iterator[Violation]:
     """What bounds a walk has nothing to bound where none is made."""
     given = (
         ("options.filter", call.options.filter is not None),
@@ -172,20 +219,24 @@ def _without_relations(request: TraceRequest, call: Call) -> Iterator[Violation]
     )
     for field, is_given in given:
         if is_given:
-            yield Violation(field, ErrorReason.CONTRADICTION, "cannot stand beside compare, which walks no relations")
+            words = f"cannot stand beside {OPERATIONS[type(operation)]}, which walks no relations"
+            yield Violation(field, ErrorReason.CONTRADICTION, words)
 
 
-def _names(operation: Rollup | Compare) -> list[str]:
+def _names(operation: Figures) -> list[str]:
     if isinstance(operation, Compare):
         return [operation.metric, *operation.entities, operation.channel]
     query = operation.query
     return [query.metric, query.entity, query.channel, *(dimension.member for dimension in query.dimensions)]
 
 
-def _plan(operation: Rollup | Compare, request: TraceRequest, limits: TraceLimits) -> tuple[PlanStep, ...]:
+def _plan(operation: Figures, request: TraceRequest, limits: TraceLimits) -> tuple[PlanStep, ...]:
     exit_step = PlanStep("exit", "snippets")
     if isinstance(operation, Compare):
         return (PlanStep("names", "glossary"), PlanStep("lookup", "facts", "versions=latest"), exit_step)
+    if isinstance(operation, Derivation):
+        lookup, calculate = PlanStep("lookup", "facts", "versions=all"), PlanStep("calculate", "decimal", "half even")
+        return (PlanStep("names", "glossary"), lookup, calculate, exit_step)
     detail = f"depth={operation.max_depth or 'all'},direction=out,{budget_detail(request, limits)}"
     return (
         PlanStep("names", "glossary"),

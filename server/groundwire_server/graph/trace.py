@@ -73,9 +73,9 @@ def trace(
         CallCancelled, DeadlineExceeded: the call is over.
     """
     operation = request.operation
-    if isinstance(operation, str | Derivation):
-        raise NotImplementedHere(f"graph.{operation if isinstance(operation, str) else 'derivation'}")
-    if isinstance(operation, Rollup | Compare):
+    if isinstance(operation, str):
+        raise NotImplementedHere(f"graph.{operation}")
+    if isinstance(operation, Rollup | Compare | Derivation):
         yield from trace_figures(request, operation, call, snapshots, gate, limits, degradations)
         return
     faults = check_trace(operation, request, call, limits)

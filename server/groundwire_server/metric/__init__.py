@@ -1,10 +1,11 @@
 """The structured channel: exact figures or a typed refusal."""
 
 from groundwire_server.metric.answers import Answered, Answers, asking_of, library_view, unrecognized
+from groundwire_server.metric.derivation import CameToBe, derive_figure
 from groundwire_server.metric.exit import fact_snippet_id
 from groundwire_server.metric.figures import FACT_ATTRIBUTES
 from groundwire_server.metric.listing import FactWish, ListedFact, list_facts
-from groundwire_server.metric.lookup import LibraryView
+from groundwire_server.metric.lookup import LibraryView, Missing
 from groundwire_server.metric.query import MAX_METRIC_QUERIES, query_metric
 from groundwire_server.metric.reading import Key, Unread, read_query
 from groundwire_server.metric.request import (
@@ -27,18 +28,21 @@ __all__ = [
     "Answers",
     "Below",
     "Calculation",
+    "CameToBe",
     "FactWish",
     "Key",
     "LibraryView",
     "ListedFact",
     "MetricProduct",
     "MetricRequest",
+    "Missing",
     "RolledUp",
     "Unread",
     "VersionPolicy",
     "Vocabulary",
     "add_up",
     "asking_of",
+    "derive_figure",
     "expand_queries",
     "fact_snippet_id",
     "is_additive",

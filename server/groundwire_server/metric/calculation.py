@@ -23,12 +23,12 @@ from groundwire_server.metric.exit import fact_lineage, fact_snippet_id
 from groundwire_server.metric.figures import Figure
 from groundwire_server.metric.statement import derived_statement
 
-__all__ = ["EXACT", "Operand", "calculate", "single_figure"]
+__all__ = ["DIGITS", "EXACT", "RATIO", "Operand", "calculate", "single_figure"]
 
-_DIGITS = 34
+DIGITS = 34
 # Sums and differences are exact for every value that can be stored; only divisions are rounded.
 EXACT = Context(prec=8000)
-_RATIO = "RATIO"
+RATIO = "RATIO"
 _EXPRESSIONS = {
     Operation.DIFFERENCE: "#1 - #2",
     Operation.RATIO: "#1 / #2",
@@ -64,7 +64,7 @@ def calculate(operation: Operation, first: Operand | None, second: Operand | Non
     if computed is None:
         return make_refusal(RefusalReason.DIVISION_BY_ZERO, language)
     value, rounded = computed
-    unit = one.record.unit if operation is Operation.DIFFERENCE else _RATIO
+    unit = one.record.unit if operation is Operation.DIFFERENCE else RATIO
     return _snippet(operation, (first, second), (one, two), value, unit, rounded=rounded, language=language)
 
 
@@ -88,7 +88,7 @@ def _compute(operation: Operation, first: Decimal, second: Decimal) -> tuple[Dec
         return None
     if operation is Operation.GROWTH:
         numerator, divisor = EXACT.subtract(second, first), EXACT.abs(first)
-    context = Context(prec=_DIGITS, rounding=ROUND_HALF_EVEN)
+    context = Context(prec=DIGITS, rounding=ROUND_HALF_EVEN)
     value = context.divide(numerator, divisor)
     return value, bool(context.flags[Inexact])
 

@@ -6,7 +6,7 @@ from groundwire_server.evidence import MetricKey, Operation
 from groundwire_server.glossary import TOTAL, Glossary, Term, display_name
 from groundwire_server.metric.figures import Figure, is_instant
 
-__all__ = ["derived_statement", "fact_statement", "sum_statement"]
+__all__ = ["derived_statement", "fact_statement", "formula_statement", "sum_statement"]
 
 _SPAN = {
     "en": "{metric} of {entity}{parts} for {period}: {value}.",
@@ -40,6 +40,11 @@ _SUM = {
     "en": "Derived, not stored: {what}, summed over all that is below it, is {value}.",
     "zh": "计算所得，并非存储的数值：{what}按其下属全部合计为 {value}。",
     "ja": "計算による値（保存された数値ではありません）：{what}は、その傘下すべての合計で {value} です。",
+}
+_FORMULA = {
+    "en": "Derived, not stored: {what}, by the formula of the glossary, is {value}.",
+    "zh": "计算所得，并非存储的数值：{what}按词汇表的公式为 {value}。",
+    "ja": "計算による値（保存された数値ではありません）：{what}は、用語集の式により {value} です。",
 }
 _PARTIAL_SUM = {
     "en": "Derived, not stored, and not the whole: {what}, summed over what is known below it, is {value}.",
@@ -75,6 +80,12 @@ def sum_statement(key: MetricKey, value: str, unit: str, glossary: Glossary, lan
     """The sentence of a sum over all that is below an entity; it says that it is one, and whether parts are missing."""
     form = (_PARTIAL_SUM if partial else _SUM)[language]
     return form.format(what=_OPERAND[language].format(**_names(key, glossary, language)), value=_with_unit(value, unit))
+
+
+def formula_statement(key: MetricKey, value: str, unit: str, glossary: Glossary, language: str) -> str:
+    """The sentence of a figure that the formula of its metric gives; it says that it is one."""
+    what = _OPERAND[language].format(**_names(key, glossary, language))
+    return _FORMULA[language].format(what=what, value=_with_unit(value, unit))
 
 
 def _names(key: MetricKey, glossary: Glossary, language: str) -> dict[str, str]:

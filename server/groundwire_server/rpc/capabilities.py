@@ -19,6 +19,7 @@ BUILT: frozenset[str] = frozenset(
         "graph.closure",
         "graph.common_ancestors",
         "graph.compare",
+        "graph.derivation",
         "graph.neighborhood",
         "graph.paths",
         "graph.rollup",
@@ -43,7 +44,6 @@ NOT_BUILT: frozenset[str] = frozenset(
     {
         "explain.trace",
         "graph.communities",
-        "graph.derivation",
         "index.contextual_header",
         "index.relation_extractor",
         "index.representations",

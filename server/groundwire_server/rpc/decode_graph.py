@@ -11,6 +11,7 @@ from groundwire_server.graph import (
     Closure,
     CommonAncestors,
     Compare,
+    Derivation,
     Direction,
     Neighborhood,
     PathChoice,
@@ -111,6 +112,10 @@ def _compare(message: graph_pb2.Compare, findings: Findings) -> Compare:
     return Compare(message.metric, message.period, entities, message.channel)
 
 
+def _derivation(message: graph_pb2.Derivation, findings: Findings) -> Derivation:
+    return Derivation(decode_query(message.query, "derivation.query", findings))
+
+
 def _direction(operation: str, number: int, findings: Findings, unset: Direction) -> Direction:
     known = findings.known(f"{operation}.direction", number, graph_pb2.Direction.DESCRIPTOR)
     return Direction(number) if known and number else unset
@@ -123,4 +128,5 @@ _OPERATIONS: dict[str, Callable[[Any, Findings], TraceOperation]] = {
     "common_ancestors": _common_ancestors,
     "rollup": _rollup,
     "compare": _compare,
+    "derivation": _derivation,
 }

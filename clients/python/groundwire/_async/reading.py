@@ -215,6 +215,13 @@ class AsyncReadingClient(AsyncConnection):
         operation = walks.compare(metric, period, entities, channel, options)
         return self._stream(operation, options.get("timeout"))
 
+    def derivation(
+        self, metric: str, entity: str, period: str, *, channel: str = "", **options: Unpack[CallOptions]
+    ) -> AsyncStream[Trace]:
+        """How a figure came to be: the figure, level by level what it is made of, then the facts' earlier versions."""
+        operation = walks.derivation(metric, entity, period, channel, options)
+        return self._stream(operation, options.get("timeout"))
+
     async def verify(self, cited: Snippet | Lineage, quote: str = "", *, timeout: float | None = None) -> Verification:
         """Whether a citation holds: a snippet as it was given out, or a lineage and what it is said to hold.
 

@@ -14,7 +14,7 @@ from groundwire._operation.options import fill_options, number, texts
 from groundwire._wire.mirror import fill
 from groundwire.v1 import graph_pb2, metric_pb2
 
-__all__ = ["closure", "common_ancestors", "compare", "neighborhood", "paths", "rollup"]
+__all__ = ["closure", "common_ancestors", "compare", "derivation", "neighborhood", "paths", "rollup"]
 
 
 def _walk(
@@ -137,3 +137,9 @@ def compare(
     """GraphService.GraphTrace: one metric of several entities, side by side."""
     beside = graph_pb2.Compare(metric=metric, period=period, entities=texts("entities", entities), channel=channel)
     return _walk({"compare": beside}, "", False, None, options)
+
+
+def derivation(metric: str, entity: str, period: str, channel: str, options: CallOptions) -> Streamed[Fold[Trace]]:
+    """GraphService.GraphTrace: how a figure came to be."""
+    query = metric_pb2.MetricQuery(metric=metric, entity=entity, period=period, channel=channel)
+    return _walk({"derivation": graph_pb2.Derivation(query=query)}, "", False, None, options)

@@ -1,0 +1,222 @@
+"""How a figure came to be: what it is made of, level by level, down to the stored figures (semantics 12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from groundwire_server.evidence import (
+    CancelToken,
+    DerivedFigure,
+    Label,
+    Lineage,
+    MetricKey,
+    MetricQuery,
+    Operation,
+    Refusal,
+    RefusalReason,
+    Snippet,
+    Trust,
+    make_refusal,
+    make_snippet_id,
+    text_sha256,
+)
+from groundwire_server.glossary import derivation_codes, read_derivation
+from groundwire_server.metric.calculation import Operand, single_figure
+from groundwire_server.metric.conflict import conflicting_figures
+from groundwire_server.metric.exit import fact_lineage, fact_snippet
+from groundwire_server.metric.figures import Figure
+from groundwire_server.metric.formula import Quantity, compute, written_with_numbers
+from groundwire_server.metric.lookup import Found, LibraryView, Missing, look_up
+from groundwire_server.metric.reading import Asking, Unread
+from groundwire_server.metric.request import VersionPolicy
+from groundwire_server.metric.statement import formula_statement
+
+__all__ = ["CameToBe", "derive_figure"]
+
+_MOST_MEMBERS = 100
+_DEEPEST = 50
+
+
+@dataclass(frozen=True, slots=True)
+class CameToBe:
+    """A figure and what it is made of. `named`: ids of the figure itself, one a source where it is stored.
+
+    snippets: the figure, what it is made of level by level, and at last the earlier versions of all that is stored.
+    """
+
+    key: MetricKey
+    named: tuple[str, ...]
+    snippets: tuple[Snippet, ...]
+    conflicting: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A figure that others may be computed from, and what it is computed from itself."""
+
+    snippet: Snippet
+    quantity: Quantity
+    lineages: tuple[Lineage, ...]
+    label: Label
+    parts: tuple[_Part, ...] = ()
+    earlier: tuple[Snippet, ...] = ()
+
+
+def derive_figure(
+    query: MetricQuery, view: LibraryView, asking: Asking, cancel: CancelToken
+) -> CameToBe | Missing | Unread | Refusal:
+    """The figure of a query with all that led to it.
+
+    A figure that is stored came from its source, in every version; one that is not is computed by the formula of its
+    metric, from figures that are stored or computed likewise. One operand that is missing, of unlike unit, or whose
+    sources disagree leaves nothing to compute.
+    """
+    deriver = _Deriver(query, replace(view, figures=replace(view.figures, versions=VersionPolicy.ALL)), asking, cancel)
+    result = deriver.look_up(query.metric)
+    if isinstance(result, Unread):
+        return result
+    if isinstance(result, Found):
+        figures, clashing = _latest(result.figures), conflicting_figures(result.figures)
+        shown = tuple(deriver.snippet(figure, conflicting=_id(figure) in clashing) for figure in figures)
+        earlier = deriver.earlier(result.figures, figures)
+        return CameToBe(result.key, tuple(each.snippet_id for each in shown), (*shown, *earlier), bool(clashing))
+    term = view.vocabulary.glossary.metrics.get(result.key.metric)
+    if term is None or not term.derivation.strip():
+        return result
+    part = deriver.part(result.key.metric, ())
+    if isinstance(part, RefusalReason):
+        return make_refusal(part, asking.language)
+    return CameToBe(result.key, (part.snippet.snippet_id,), tuple(_in_levels(part)))
+
+
+class _Deriver:
+    """Finds or computes the figures of one entity, period and channel. Each is made once."""
+
+    def __init__(self, query: MetricQuery, view: LibraryView, asking: Asking, cancel: CancelToken) -> None:
+        self._query = query
+        self._view = view
+        self._asking = asking
+        self._cancel = cancel
+        self._made: dict[str, _Part | RefusalReason] = {}
+
+    def look_up(self, metric: str) -> Found | Missing | Unread:
+        """What is stored of a metric, in every version."""
+        self._cancel.check("lookup")
+        return look_up(replace(self._query, metric=metric), self._view, self._asking, None)
+
+    def part(self, metric: str, above: tuple[str, ...]) -> _Part | RefusalReason:
+        """The figure of a metric, or why there is none. `above`: what is being computed from it."""
+        if metric in above or len(above) > _DEEPEST:  # a formula that leads back to itself computes nothing
+            return RefusalReason.OPERAND_MISSING
+        if metric not in self._made:
+            self._made[metric] = self._make(metric, above)
+        return self._made[metric]
+
+    def snippet(self, figure: Figure, *, conflicting: bool = False) -> Snippet:
+        """The snippet of a stored figure."""
+        return fact_snippet(figure, self._view.vocabulary.glossary, self._asking.language, conflicting=conflicting)
+
+    def earlier(self, figures: Iterable[Figure], latest: Iterable[Figure]) -> tuple[Snippet, ...]:
+        """The versions before the latest ones, of the same sources."""
+        sources = {_id(figure) for figure in latest}
+        return tuple(self.snippet(each) for each in figures if not each.latest and _id(each) in sources)
+
+    def _make(self, metric: str, above: tuple[str, ...]) -> _Part | RefusalReason:
+        result = self.look_up(metric)
+        if isinstance(result, Found):
+            return self._stored(result)
+        term = self._view.vocabulary.glossary.metrics.get(metric)
+        if isinstance(result, Unread) or term is None or not term.derivation.strip():
+            return RefusalReason.OPERAND_MISSING
+        return self._computed(result.key, term.derivation, (*above, metric))
+
+    def _stored(self, found: Found) -> _Part | RefusalReason:
+        clashing = bool(conflicting_figures(found.figures))
+        operand = Operand(found.key, found.figures, clashing, self._view.vocabulary.glossary)
+        if len({figure.record.unit.casefold() for figure in _latest(found.figures)}) > 1:
+            return RefusalReason.UNLIKE_UNITS
+        figure = single_figure(operand)
+        if figure is None:
+            return RefusalReason.OPERAND_CONFLICTING
+        record = figure.record
+        return _Part(
+            self.snippet(figure),
+            Quantity(Decimal(record.value), record.unit),
+            (fact_lineage(figure),),
+            record.label,
+            earlier=self.earlier(found.figures, [figure]),
+        )
+
+    def _computed(self, key: MetricKey, text: str, above: tuple[str, ...]) -> _Part | RefusalReason:
+        known = self._view.vocabulary.glossary.metrics
+        try:
+            formula, codes = read_derivation(text, known), derivation_codes(text, known)
+        except ValueError:  # `glossary lint` says what is wrong with it
+            return RefusalReason.OPERAND_MISSING
+        if not codes:  # no figure without a fact
+            return RefusalReason.OPERAND_MISSING
+        parts: list[_Part] = []
+        for code in codes:
+            part = self.part(code, above)
+            if isinstance(part, RefusalReason):
+                return part
+            parts.append(part)
+        values = {code: part.quantity for code, part in zip(codes, parts, strict=True)}
+        computed = compute(formula, values)
+        if isinstance(computed, RefusalReason):
+            return computed
+        places = {code: place for place, code in enumerate(codes, start=1)}
+        return self._derived(key, computed, written_with_numbers(formula, places), parts)
+
+    def _derived(self, key: MetricKey, computed: Quantity, expression: str, parts: list[_Part]) -> _Part:
+        value, unit = format(computed.value, "f"), computed.unit or "RATIO"
+        library_id = self._view.library_id
+        ids = tuple(part.snippet.snippet_id for part in parts)
+        lineages = tuple(dict.fromkeys(lineage for part in parts for lineage in part.lineages))
+        label = max((part.label for part in parts), default=Label.PUBLIC)
+        what = " ".join((Operation.FORMULA.name, key.metric, key.entity, key.period, key.channel, expression, *ids))
+        glossary, language = self._view.vocabulary.glossary, self._asking.language
+        snippet = Snippet(
+            snippet_id=make_snippet_id("derived", library_id, what, text_sha256(f"{value} {unit}")),
+            lineage=Lineage(
+                library_id=library_id,
+                members=lineages[:_MOST_MEMBERS],
+                members_omitted=max(0, len(lineages) - _MOST_MEMBERS),
+            ),
+            trust=Trust.CITABLE,
+            payload=DerivedFigure(
+                operation=Operation.FORMULA,
+                expression=expression,
+                value=value,
+                unit=unit,
+                rounded=computed.rounded,
+                statement=formula_statement(key, value, unit, glossary, language),
+                key=key,
+                operand_ids=ids,
+            ),
+            label=label,
+        )
+        return _Part(snippet, replace(computed, unit=unit), lineages, label, tuple(parts))
+
+
+def _in_levels(top: _Part) -> Iterable[Snippet]:
+    """The figure, its operands, theirs ..., each once; then the earlier versions of those that are stored."""
+    seen: dict[str, Snippet] = {}
+    earlier: dict[str, Snippet] = {}
+    level = [top]
+    while level:
+        fresh = {part.snippet.snippet_id: part for part in level if part.snippet.snippet_id not in seen}
+        seen.update({name: part.snippet for name, part in fresh.items()})
+        earlier.update({each.snippet_id: each for part in fresh.values() for each in part.earlier})
+        level = [inner for part in fresh.values() for inner in part.parts]
+    return [*seen.values(), *(each for name, each in earlier.items() if name not in seen)]
+
+
+def _latest(figures: Iterable[Figure]) -> list[Figure]:
+    return [figure for figure in figures if figure.latest]
+
+
+def _id(figure: Figure) -> tuple[str, str]:
+    return figure.library_id, figure.fact.fact_id

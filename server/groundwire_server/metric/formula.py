@@ -1,0 +1,101 @@
+"""What a formula gives: values in decimal arithmetic, units as they go together (semantics 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import ROUND_HALF_EVEN, Context, Decimal, Inexact
+
+from groundwire_server.evidence import RefusalReason
+from groundwire_server.glossary import Combined, Constant, Formula, MetricName, Negated
+from groundwire_server.metric.calculation import DIGITS, EXACT, RATIO
+
+__all__ = ["Quantity", "compute", "written_with_numbers"]
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A value with its unit; an empty unit is a number without one. `rounded`: a division had to be cut."""
+
+    value: Decimal
+    unit: str
+    rounded: bool = False
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether it only scales another quantity: a number, or a ratio."""
+        return self.unit in ("", RATIO)
+
+
+def compute(formula: Formula, values: Mapping[str, Quantity]) -> Quantity | RefusalReason:
+    """The value of a formula, or why it has none.
+
+    Sums need like units. Like units divided are a RATIO; a ratio or a number scales what it is multiplied with; other
+    units are never put together, since nobody said what they become.
+
+    Args:
+        values: of every metric that the formula names.
+    """
+    match formula:
+        case MetricName(code):
+            return values[code]
+        case Constant():
+            return Quantity(formula.value, "")
+        case Negated(part):
+            negated = compute(part, values)
+            if isinstance(negated, RefusalReason):
+                return negated
+            return Quantity(EXACT.minus(negated.value), negated.unit, negated.rounded)
+        case Combined(sign, left, right):
+            one, two = compute(left, values), compute(right, values)
+            if isinstance(one, RefusalReason):
+                return one
+            return two if isinstance(two, RefusalReason) else _combine(sign, one, two)
+
+
+def written_with_numbers(formula: Formula, places: Mapping[str, int], *, inner: bool = False) -> str:
+    """The formula with #n for the n-th operand; in brackets wherever these change what it says."""
+    match formula:
+        case MetricName(code):
+            return f"#{places[code]}"
+        case Constant(text):
+            return text
+        case Negated(part):
+            return f"-{written_with_numbers(part, places, inner=True)}"
+        case Combined(sign, left, right):
+            is_sum = sign in ("+", "-")
+            one = written_with_numbers(left, places, inner=not is_sum and _is_sum(left))
+            keeps_apart = isinstance(right, Combined) and (not is_sum or _is_sum(right))
+            two = written_with_numbers(right, places, inner=keeps_apart)
+            return f"({one} {sign} {two})" if inner else f"{one} {sign} {two}"
+
+
+def _is_sum(formula: Formula) -> bool:
+    return isinstance(formula, Combined) and formula.sign in ("+", "-")
+
+
+def _combine(sign: str, one: Quantity, two: Quantity) -> Quantity | RefusalReason:
+    rounded = one.rounded or two.rounded
+    if sign in ("+", "-"):
+        if not _alike(one, two):
+            return RefusalReason.UNLIKE_UNITS
+        value = EXACT.add(one.value, two.value) if sign == "+" else EXACT.subtract(one.value, two.value)
+        return Quantity(value, one.unit or two.unit, rounded)
+    if sign == "*":
+        if not (one.is_pure or two.is_pure):
+            return RefusalReason.UNLIKE_UNITS
+        unit = (two.unit or one.unit) if one.is_pure else one.unit
+        return Quantity(EXACT.multiply(one.value, two.value), unit, rounded)
+    if not two.value:
+        return RefusalReason.DIVISION_BY_ZERO
+    if not (two.is_pure or _alike(one, two)):
+        return RefusalReason.UNLIKE_UNITS
+    context = Context(prec=DIGITS, rounding=ROUND_HALF_EVEN)
+    value = context.divide(one.value, two.value)
+    unit = one.unit or two.unit if two.is_pure else RATIO
+    return Quantity(value, unit, rounded or bool(context.flags[Inexact]))
+
+
+def _alike(one: Quantity, two: Quantity) -> bool:
+    """Whether two quantities are of one kind. A number stands beside a ratio, and beside nothing else."""
+    return one.unit.casefold() == two.unit.casefold() or (one.is_pure and two.is_pure)
