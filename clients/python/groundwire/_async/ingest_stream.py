@@ -158,6 +158,7 @@ class AsyncIngestStream:
         """Ask the caller's iterator for a part; a connection that breaks meanwhile leaves it to the next."""
         if self._pulling is None:
             self._pulling = asyncio.create_task(self._next_part())
+            self._pulling.add_done_callback(_heard)
         await asyncio.wait([self._pulling])
         if not self._run.wants_part(connection):
             return
@@ -174,3 +175,9 @@ class AsyncIngestStream:
         self._run.fault(error)
         if self._call is not None:
             self._call.cancel()
+
+
+def _heard(task: asyncio.Task[Part | None]) -> None:
+    """What a task has raised that nobody waits for any more is nobody's fault to be logged."""
+    if not task.cancelled():
+        task.exception()
