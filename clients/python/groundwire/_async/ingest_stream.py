@@ -139,7 +139,7 @@ class AsyncIngestStream:
             await call.write(first)
             while (step := await self._step(connection)) is not Need.NOTHING:
                 if step is Need.PART:
-                    await self._pull(connection)
+                    await self._pull()
                 else:
                     await call.write(step)
             await call.done_writing()
@@ -154,14 +154,12 @@ class AsyncIngestStream:
             await self._change.wait()
         return step
 
-    async def _pull(self, connection: int) -> None:
+    async def _pull(self) -> None:
         """Ask the caller's iterator for a part; a connection that breaks meanwhile leaves it to the next."""
         if self._pulling is None:
             self._pulling = asyncio.create_task(self._next_part())
             self._pulling.add_done_callback(_heard)
         await asyncio.wait([self._pulling])
-        if not self._run.wants_part(connection):
-            return
         pulled, self._pulling = self._pulling, None
         try:
             self._run.offer(pulled.result())
