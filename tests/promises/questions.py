@@ -7,7 +7,7 @@ Each example of a property test asks a few of them; which ones is drawn. Names t
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -255,11 +255,18 @@ def _relations() -> Iterator[Question]:
     yield trace(paths=graph_pb2.Paths(from_id="A", to_id="C", direction=1), budget=graph_pb2.TraceBudget(max_edges=2))
     yield trace(common_ancestors=graph_pb2.CommonAncestors(node_ids=["B", "C"], relation="parent_of"))
     yield trace(common_ancestors=graph_pb2.CommonAncestors(node_ids=["HIDDENCO", "C"]))
-    wanted = metric_pb2.MetricQuery(metric="REVENUE", entity="ACME", period="2024")
-    yield trace(rollup=graph_pb2.Rollup(query=wanted, relation="parent_of"))
-    yield trace(compare=graph_pb2.Compare(metric="REVENUE", period="2024", entities=["ACME", "GLOBEX", "HIDDENCO"]))
-    yield trace(derivation=graph_pb2.Derivation(query=wanted))
+    yield from _figures_of_a_graph(trace)
     yield trace(communities=graph_pb2.Communities(node_ids=["ACME"]))
+
+
+def _figures_of_a_graph(trace: Callable[..., Question]) -> Iterator[Question]:
+    for metric in ("REVENUE", "MARGIN", "SECRETMETRIC"):
+        wanted = metric_pb2.MetricQuery(metric=metric, entity="ACME", period="2024")
+        for relation in ("parent_of", "hidden_rel", "owned_by"):
+            yield trace(rollup=graph_pb2.Rollup(query=wanted, relation=relation))
+        yield trace(rollup=graph_pb2.Rollup(query=wanted, relation="parent_of", max_depth=1, max_operands=2))
+        yield trace(compare=graph_pb2.Compare(metric=metric, period="2024", entities=["ACME", "GLOBEX", "HIDDENCO"]))
+        yield trace(derivation=graph_pb2.Derivation(query=wanted))
 
 
 def _questions() -> Iterator[Question]:

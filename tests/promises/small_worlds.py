@@ -36,6 +36,7 @@ DOCUMENTS = ("v/a.md", "v/b.md", "v/c.md", "v/d.txt")
 HIDDEN_DOCUMENTS = ("h/x.md", "v/aa.md", "v/a", "v/b.md#1", "v/a.md.hidden")
 SOURCES = ("v.csv", "v2.csv", "v/a.md")
 EDGE_SOURCES = ("v.jsonl", "v/b.md")
+RELATIONS = ("parent_of", "competes_with", "owned_by")
 DARK = ("v/c.md", "v/d.txt")  # no figure and no relation names them: ended or withdrawn, nothing else goes with them
 
 Attributes = tuple[tuple[str, Any], ...]
@@ -163,7 +164,14 @@ def open_steps(
             labels,
             attributes[:3],
         ),
-        _edges(("ACME", "A", "B"), ("parent_of", "competes_with"), ("B", "C", "GLOBEX"), EDGE_SOURCES, "line=", labels),
+        _edges(
+            ("ACME", "A", "B"),
+            ("parent_of", "competes_with", "owned_by"),
+            ("B", "C", "GLOBEX"),
+            EDGE_SOURCES,
+            "line=",
+            labels,
+        ),
         st.sampled_from(("v/a.md", "v/b.md", "v/c.md", "v.csv", "v.jsonl", "never.md")).map(WithdrawStep),
     ]
     if glossary:

@@ -110,9 +110,11 @@ def _terms() -> list[glossary_pb2.Term]:
         term(metric, "REVENUE", "revenue", "sales", "売上高", metric=money),
         term(metric, "PROFIT", "profit", "rev", metric=money),
         term(metric, "STORES", "rev", metric=money),
+        term(metric, "MARGIN", "margin", metric=glossary_pb2.MetricDetail(derivation="PROFIT / REVENUE")),
         term(entity, "ACME", "Acme", "アクメ", "Twin"),
         term(entity, "GLOBEX", "Globex", "Twin"),
         term(entity, "JPN", "Japan", "日本"),
+        term(glossary_pb2.TERM_KIND_RELATION, "owned_by", relation=glossary_pb2.RelationDetail(inverse_of="parent_of")),
     ]
 
 
