@@ -303,3 +303,31 @@ def test_ten_thousand_digits_are_added_without_rounding(tmp_path: Path) -> None:
     facts = [fact("B", "1" + "0" * 900), fact("C", "0." + "0" * 900 + "1")]
     library = make_library(tmp_path, edges=[edge("A", "B"), edge("A", "C")], facts=facts, glossary=GLOSSARY)
     assert derived(run(library.snapshot(), rollup())).value == "1" + "0" * 900 + "." + "0" * 900 + "1"
+
+
+@pytest.mark.parametrize("period", ["2020", "FY2020", "2020-12-31"])
+def test_reading_many_figures_at_once_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, period: str
+) -> None:
+    glossary = Glossary(
+        [
+            MetricTerm("REVENUE", additivity=Additivity.SUM),
+            EntityTerm("N3", fiscal_year_start="04-01"),
+            EntityTerm("N4", fiscal_year_start="04-01", fiscal_year_named_by="start"),
+        ]
+    )
+    facts = [fact(f"N{at}", str(at), label=Label.CONFIDENTIAL if at == 5 else Label.PUBLIC) for at in range(8)]
+    facts += [fact("N1", "1.0", source_doc="other.csv"), fact("N2", "9", source_doc="other.csv")]
+    facts += [
+        fact(f"N{at}", f"{at}00", period="FY2020", period_first=date(year, 4, 1), period_last=date(year + 1, 3, 31))
+        for at, year in ((3, 2019), (4, 2020), (6, 2019))
+    ]
+    facts.append(fact("N7", "70", period="2020-12-31", period_first=date(2020, 12, 31)))
+    edges = [edge("TOP", f"N{at}") for at in range(8)]
+    snapshot = make_library(tmp_path, edges=edges, facts=facts, glossary=glossary).snapshot()
+    answers = []
+    for few in (0, 1000):
+        monkeypatch.setattr("groundwire_server.metric.rollup._FEW", few)
+        answers.append(run(snapshot, rollup("TOP", period)).canonical())
+    assert answers[0] == answers[1]
+    assert answers[0][0]

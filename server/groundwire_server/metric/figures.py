@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import date
 from itertools import groupby
 
 from groundwire_server.evidence import (
@@ -54,12 +55,22 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class FigureReader:
-    """Reads the figures of one library for one call. PENDING values do not exist here, and so hide nothing."""
+    """Reads the figures of one library for one call. PENDING values do not exist here, and so hide nothing.
+
+    ahead: what was read for many entities at once, by metric, days and channel, then by entity.
+    """
 
     library_id: str
     reader: StoreReader
     call: Call
     versions: VersionPolicy = VersionPolicy.LATEST
+    ahead: dict[tuple[str, date, date, str], dict[str, list[StoredFact]]] = field(default_factory=dict, compare=False)
+
+    def read_ahead(self, metric: str, days: Period, channel: str) -> None:
+        """Have the figures of every entity at hand, where many of them will be asked for."""
+        found = self.ahead.setdefault((metric, days.first, days.last, channel), {})
+        for fact in self._stored(metric, None, days, channel):
+            found.setdefault(fact.record.entity, []).append(fact)
 
     def stated(self, metric: str, entity: str) -> list[StoredFact]:
         """Every visible filed value of a metric of an entity, whatever its period, channel and dimensions."""
@@ -92,6 +103,13 @@ class FigureReader:
         return sorted(figures, key=_order)
 
     def _read(self, metric: str, entity: str, days: Period | None, channel: str | None) -> list[StoredFact]:
+        if days is not None and channel is not None:
+            ahead = self.ahead.get((metric, days.first, days.last, channel))
+            if ahead is not None:
+                return ahead.get(entity, [])
+        return self._stored(metric, entity, days, channel)
+
+    def _stored(self, metric: str, entity: str | None, days: Period | None, channel: str | None) -> list[StoredFact]:
         return self.reader.facts(
             min(self.call.principal.clearance, Label.CONFIDENTIAL),
             metric=metric,

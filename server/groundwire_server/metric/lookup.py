@@ -27,7 +27,7 @@ from groundwire_server.metric.texts import ambiguous_text, unknown_text
 from groundwire_server.metric.vocabulary import Vocabulary
 from groundwire_server.store import StoredFact
 
-__all__ = ["Found", "LibraryView", "Missing", "look_up"]
+__all__ = ["Found", "LibraryView", "Missing", "look_up", "look_up_key"]
 
 _MOST_SUGGESTIONS = 5
 _PERIODS_TRIED = 100
@@ -83,6 +83,11 @@ def look_up(
     if reading.doubt is None:
         return _certain(query, *answers[0], dimensions, asking.language)
     return _decided(reading.doubt, answers, dimensions)
+
+
+def look_up_key(query: MetricQuery, key: Key, view: LibraryView, asking: Asking) -> Found | Missing | Unread:
+    """What one library knows of a key; for a query without further axes whose names are read already."""
+    return _certain(query, key, _figures(key, (), view, None), (), asking.language)
 
 
 @dataclass(frozen=True, slots=True)

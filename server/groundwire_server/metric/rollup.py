@@ -28,13 +28,15 @@ from groundwire_server.metric.calculation import EXACT, Operand, single_figure
 from groundwire_server.metric.conflict import conflicting_figures
 from groundwire_server.metric.exit import fact_lineage, fact_snippet, fact_snippet_id
 from groundwire_server.metric.figures import Figure
-from groundwire_server.metric.lookup import Found, LibraryView, look_up
+from groundwire_server.metric.lookup import Found, LibraryView, look_up, look_up_key
 from groundwire_server.metric.reading import Asking, Key
 from groundwire_server.metric.statement import sum_statement
 
 __all__ = ["Below", "RolledUp", "add_up", "is_additive"]
 
 _MOST_MEMBERS = 100
+# Parts that are looked up one by one; more are read at once.
+_FEW = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +89,11 @@ def add_up(
     whole = MetricKey(key.metric, key.entity, key.period.canonical, key.channel, query.dimensions)
     figures: list[Figure] = []
     missing: list[MissingOperand] = []
+    if len(below) > _FEW:
+        view.figures.read_ahead(key.metric, key.period, key.channel)
     for each in below:
         cancel.check("sum")
-        found = _operand(replace(query, metric=key.metric, entity=each.code, channel=key.channel), each, view, asking)
+        found = _operand(query, key, each, view, asking)
         single = single_figure(found) if found is not None else None
         if single is not None and found is not None:
             figures.append(single)
@@ -108,11 +112,17 @@ def add_up(
     )
 
 
-def _operand(query: MetricQuery, each: Below, view: LibraryView, asking: Asking) -> Operand | None:
+def _operand(query: MetricQuery, key: Key, each: Below, view: LibraryView, asking: Asking) -> Operand | None:
+    """The figure of one part, for which the period means the same days unless its own fiscal year says otherwise."""
     if not each.is_entity:
         return None
-    # By its code: the same word may be another entity's name.
-    result = look_up(query, view, asking, None, Resolved(each.code))
+    glossary = view.vocabulary.glossary
+    if not query.dimensions and glossary.fiscal_calendar(each.code) == glossary.fiscal_calendar(key.entity):
+        result = look_up_key(query, replace(key, entity=each.code), view, asking)
+    else:
+        # By its code: the same word may be another entity's name.
+        own = replace(query, metric=key.metric, entity=each.code, channel=key.channel)
+        result = look_up(own, view, asking, None, Resolved(each.code))
     if not isinstance(result, Found):
         return None
     clashing = bool(conflicting_figures(result.figures))
