@@ -19,7 +19,7 @@ from tests.promises.worlds import begin
 __all__ = ["Clock", "Workshop", "wait_for_vectors", "workshop"]
 
 _MEMORY = Path("/dev/shm")
-_WAIT_SECONDS = 30.0
+_WAIT_SECONDS = 120.0
 
 
 class Clock:

@@ -83,6 +83,7 @@ def test_every_method_that_reads_is_asked() -> None:
     assert reads <= QUESTIONS.keys()
 
 
+@pytest.mark.timeout(600)
 @given(case=cases())
 @settings(max_examples=200, phases=PHASES)
 def test_hidden_rows_change_nothing(shop: Workshop, case: Case) -> None:
@@ -90,7 +91,7 @@ def test_hidden_rows_change_nothing(shop: Workshop, case: Case) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(3600)
+@pytest.mark.timeout(7200)
 @given(case=cases())
 @settings(max_examples=10_000, phases=PHASES)
 def test_hidden_rows_change_nothing_ten_thousand_times(shop: Workshop, case: Case) -> None:

@@ -89,6 +89,7 @@ def shop() -> Iterator[Workshop]:
         yield made
 
 
+@pytest.mark.timeout(600)
 @given(case=cases())
 @settings(max_examples=200, phases=PHASES)
 def test_equal_histories_give_equal_bytes(shop: Workshop, case: Case) -> None:
@@ -96,7 +97,7 @@ def test_equal_histories_give_equal_bytes(shop: Workshop, case: Case) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(3600)
+@pytest.mark.timeout(7200)
 @given(case=cases())
 @settings(max_examples=10_000, phases=PHASES)
 def test_equal_histories_give_equal_bytes_ten_thousand_times(shop: Workshop, case: Case) -> None:
