@@ -18,7 +18,7 @@ PHASES = (Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink)
 
 _CITED = 1  # citations of each answer that are verified
 # Methods that see most of a library are asked more often than those that see little of it.
-_OFTEN = {"NarrativeRetrieve": 5, "QueryMetric": 3, "GraphTrace": 3, "Ask": 3, "ListLibraries": 2}
+_OFTEN = {"NarrativeRetrieve": 5, "QueryMetric": 3, "GraphTrace": 3, "Ask": 3, "ListLibraries": 2, "ListJobs": 3}
 
 
 @functools.cache

@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from groundwire_server.rpc.methods import contract_methods
 from tests.promises.direct import DirectHouse
 from tests.promises.examples import PHASES, ask, drawn_questions
 from tests.promises.questions import BEGIN, QUESTIONS, Question
@@ -73,8 +74,6 @@ def shop() -> Iterator[Workshop]:
 
 
 def test_every_method_that_reads_is_asked() -> None:
-    from groundwire_server.rpc.methods import contract_methods
-
     reads = {
         name.rpartition("/")[2]
         for name, method in contract_methods().items()
