@@ -66,6 +66,9 @@ bench: setup ## score retrieval on a folder (DATA=folder with corpus.jsonl, quer
 	@test -n "$(DATA)" || { echo "make bench DATA=folder"; exit 1; }
 	$(RUN) groundwire_server.cli eval retrieval "$(DATA)" $(ARGS)
 
+bench-peers: setup ## put the engines that benchmarks measure beside ours into .venv
+	$(RUN) pip install --disable-pip-version-check --quiet --require-hashes -r requirements/bench.txt
+
 clean: ## remove all that make made here (models and groundwire-data stay)
 	rm -rf .venv .venv-proto .venv-lock .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
 	rm -rf server/groundwire_server.egg-info clients/python/groundwire.egg-info

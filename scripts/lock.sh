@@ -10,6 +10,7 @@ compile() {
 
 compile "$@" requirements/lock.in -o requirements/lock.txt
 compile "$@" requirements/proto.in -o requirements/proto.txt
-compile "$@" pyproject.toml requirements/runtime.in --extra models -o requirements/runtime.txt
-compile "$@" pyproject.toml requirements/runtime.in requirements/dev.in --extra models --extra eval \
+compile "$@" pyproject.toml requirements/runtime.in --extra fast --extra models -o requirements/runtime.txt
+compile "$@" pyproject.toml requirements/runtime.in requirements/dev.in --extra fast --extra models --extra eval \
     -c requirements/runtime.txt -o requirements/dev.txt
+compile "$@" requirements/bench.in -c requirements/dev.txt -o requirements/bench.txt
