@@ -52,6 +52,7 @@ def test_a_sound_folder_without_a_running_server() -> None:
     assert code == 0
     assert "nobody has the data folder open" in found["lock"][0]["message"]
     assert "started for this check" in found["server"][0]["message"]
+    assert found["embedder"][0]["status"] == "ok"
     assert found["library"][0]["message"] == "default: 1 documents, 1 chunks, 2 facts, 0 relations"
     assert found["index"][0]["status"] == "ok"
     assert "over 1 chunks" in found["index"][0]["message"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from groundwire_server.cli.terminal import display_width
 from tests.cli.commands import REPORT, furnish, run, run_on_terminal, write
 
 
@@ -19,8 +20,8 @@ def test_a_list_of_documents() -> None:
     revise()
     rows = [line.split("\t") for line in run("documents", "list").out.splitlines()]
     assert [row[:4] for row in rows] == [["b.txt", "1", "active", "1"], ["reports/2024.md", "2", "active", "1"]]
-    assert rows[1][5].endswith("Z")
-    assert rows[1][7] == "The annual report 2024"
+    assert rows[1][4].endswith("Z")
+    assert rows[1][5] == "The annual report 2024"
     assert len(run("documents", "list", "reports/").out.splitlines()) == 1
     assert run("documents", "list", "nothing/").out == ""
     (frame, _) = run("documents", "list", "--json").frames
@@ -45,8 +46,8 @@ def test_a_document_is_shown_with_its_text_and_chunks() -> None:
 def test_history_and_what_changed() -> None:
     revise()
     rows = [line.split("\t") for line in run("documents", "history", "reports/2024.md").out.splitlines()]
-    assert [(row[1], row[2]) for row in rows] == [("2", "active"), ("1", "retired")]
-    assert rows[1][6].endswith("Z")
+    assert [(row[0], row[1]) for row in rows] == [("2", "active"), ("1", "retired")]
+    assert [row[5].endswith("Z") for row in rows] == [False, True]
     changed = run("documents", "diff", "reports/2024.md").out
     assert "@@ " in changed
     minus = "".join(line[2:] for line in changed.splitlines() if line.startswith("- "))
@@ -87,8 +88,11 @@ def test_names_in_any_script_on_a_narrow_terminal() -> None:
     write("mine", {"報告書/二〇二四年度/売上高と営業利益の年次報告書.md": "# 売上高の年次報告書\n\n本文"})
     assert run("ingest", "mine").code == 0
     wide = run_on_terminal("documents", "list", columns=200, NO_COLOR="1").out.splitlines()
-    assert wide[0].split() == ["document", "revision", "state", "chunks", "characters", "stored", "retired", "title"]
+    assert wide[0].split() == ["document", "revision", "state", "chunks", "stored", "title"]
     assert "売上高と営業利益の年次報告書.md" in wide[1]
+    usual = run_on_terminal("documents", "list", columns=80, NO_COLOR="1").out.splitlines()
+    assert usual[0].split() == wide[0].split()
+    assert display_width(usual[1]) <= 80
     narrow = run_on_terminal("documents", "list", columns=40, NO_COLOR="1").out
     assert "売上高" in narrow
     assert "\x1b[32m" in run_on_terminal("documents", "list", columns=200, NO_COLOR="").out

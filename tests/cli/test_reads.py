@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.cli.commands import furnish, run
+from tests.cli.commands import furnish, run, run_on_terminal, write
 
 
 def test_passages_with_their_place() -> None:
@@ -108,3 +108,15 @@ def test_an_empty_data_folder_answers_nothing() -> None:
     assert "0 snippets of 0 candidates" in run("retrieve", "x").out
     assert "unrecognized metric 'a'" in run("metric", "a", "b", "2020").out
     assert run("ask", "What was the revenue of Acme in FY2024?").code == 0
+
+
+def test_colours_on_a_terminal_and_no_others() -> None:
+    write("mine", {"a.txt": "apples \x1b[2J and pears"})
+    assert run("ingest", "mine").code == 0
+    shown = run_on_terminal("retrieve", "apples", columns=80, NO_COLOR="").out
+    assert "\x1b[36m  [1]\x1b[0m    apples" in shown
+    assert "\x1b[33mdegraded\x1b[0m VECTOR_OFF" in shown
+    assert "\x1b[2J" not in shown
+    plain = run_on_terminal("retrieve", "apples", NO_COLOR="1").out
+    assert "\x1b" not in plain
+    assert "  [1]    apples" in plain

@@ -74,3 +74,12 @@ def test_an_empty_table_prints_nothing(terminal: pytest.MonkeyPatch, capsys: pyt
     assert show_table(COLUMNS, []) == 0
     show_pairs([])
     assert capsys.readouterr().out == ""
+
+
+def test_a_column_without_anything_takes_no_room(
+    terminal: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    show_table([Column("a"), Column("b"), Column("c")], [("1", "", "x"), ("2", None, "")])
+    assert capsys.readouterr().out.splitlines() == ["a  c", "1  x", "2"]
+    show_table([Column("a"), Column("b")], [("", "")])
+    assert capsys.readouterr().out.splitlines() == ["a", ""]

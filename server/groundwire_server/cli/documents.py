@@ -19,6 +19,7 @@ from groundwire_server.cli.values import as_size, attributes_text, when
 __all__ = ["command"]
 
 _document = click.argument("document", type=WORDS)
+_STATE = Column("state", colour=lambda text: "green" if text == "active" else "yellow")
 _REVISION = click.IntRange(1, 2**31 - 1)
 
 
@@ -46,7 +47,24 @@ def list_(session: Session, prefix: str, withdrawn: bool, library: str, as_json:
     groundwire documents list reports/ --withdrawn
     """
     with session.client(embedder=False) as client:
-        _show_revisions(client.list_documents(library=library, prefix=prefix, include_withdrawn=withdrawn), as_json)
+        found = client.list_documents(library=library, prefix=prefix, include_withdrawn=withdrawn)
+        if as_json:
+            for each in found:
+                show_json(each)
+            return
+        columns = [
+            Column("document", shrinks=True),
+            Column("revision", right=True),
+            _STATE,
+            Column("chunks", right=True),
+            Column("stored"),
+            Column("title", shrinks=True),
+        ]
+        rows = (
+            (each.doc_id, each.revision, _state(each), each.chunks, when(each.ingested_at), each.title)
+            for each in found
+        )
+        show_table(columns, rows)
 
 
 @command.command(name="show")
@@ -114,7 +132,21 @@ def history(session: Session, document: str, library: str, as_json: bool) -> Non
     groundwire documents history reports/2024.md
     """
     with session.client(embedder=False) as client:
-        _show_revisions(client.list_revisions(document, library=library), as_json)
+        found = client.list_revisions(document, library=library)
+        if as_json:
+            for each in found:
+                show_json(each)
+            return
+        columns = [
+            Column("revision", right=True),
+            _STATE,
+            Column("chunks", right=True),
+            Column("characters", right=True),
+            Column("stored"),
+            Column("retired"),
+            Column("title", shrinks=True),
+        ]
+        show_table(columns, map(_revision_row, found))
 
 
 @command.command(name="diff")
@@ -164,35 +196,9 @@ def withdraw(session: Session, documents: tuple[str, ...], library: str, as_json
                 say(f"{document} {state}; its last revision was {done.revision}")
 
 
-def _show_revisions(revisions: Iterable[DocumentRevision], as_json: bool) -> None:
-    if as_json:
-        for each in revisions:
-            show_json(each)
-        return
-    columns = [
-        Column("document", shrinks=True),
-        Column("revision", right=True),
-        Column("state", colour=lambda text: "green" if text == "active" else "yellow"),
-        Column("chunks", right=True),
-        Column("characters", right=True),
-        Column("stored"),
-        Column("retired"),
-        Column("title", shrinks=True),
-    ]
-    show_table(columns, (_row(each) for each in revisions))
-
-
-def _row(each: DocumentRevision) -> tuple[object, ...]:
-    return (
-        each.doc_id,
-        each.revision,
-        _state(each),
-        each.chunks,
-        each.text_chars,
-        when(each.ingested_at),
-        when(each.retired_at),
-        each.title,
-    )
+def _revision_row(each: DocumentRevision) -> tuple[object, ...]:
+    retired = when(each.retired_at)
+    return (each.revision, _state(each), each.chunks, each.text_chars, when(each.ingested_at), retired, each.title)
 
 
 def _state(revision: DocumentRevision) -> str:

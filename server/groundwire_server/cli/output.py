@@ -34,12 +34,23 @@ from groundwire import (
     TextPassage,
     UnrecognizedParam,
 )
-from groundwire_server.cli.streams import say, say_exactly, speaks_unicode
+from groundwire_server.cli.streams import printable, say_exactly, speaks_unicode
+from groundwire_server.cli.terminal import paint
 from groundwire_server.cli.walks import chain_text, edge_text
 
 __all__ = ["as_json", "as_plain", "describe", "show", "show_json"]
 
 _WIDTH = 96
+_FIRST_WORD = re.compile(r"  \[\d+\]|not found|[a-z]+")
+_COLOURS = {
+    "answer": "green",
+    "found": "green",
+    "not found": "yellow",
+    "unrecognized": "yellow",
+    "question": "yellow",
+    "degraded": "yellow",
+    "refused": "yellow",
+}
 _OF_SEVERAL_KINDS = frozenset({"outcome", "payload"})
 # Valid in JSON, and yet no character for a terminal or for whoever splits lines.
 _UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029]")
@@ -53,7 +64,16 @@ def show(frames: Iterable[Any], *, as_json_lines: bool) -> None:
             show_json(frame)
         else:
             for line in describe(frame, ranks):
-                say(line)
+                say_exactly(_painted(printable(line)))
+
+
+def _painted(line: str) -> str:
+    """The first word of a line in the colour of what it says, on a terminal."""
+    found = _FIRST_WORD.match(line)
+    if found is None:
+        return line
+    colour = "cyan" if "[" in found[0] else _COLOURS.get(found[0].strip())
+    return f"{paint(found[0], colour)}{line[found.end() :]}"
 
 
 def show_json(value: Any) -> None:

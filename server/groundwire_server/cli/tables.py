@@ -46,6 +46,8 @@ def show_table(columns: Sequence[Column], rows: Iterable[Sequence[object]]) -> i
         return shown
     while some := list(itertools.islice(texts, _ROWS_AT_ONCE)):
         first = not widths
+        if first and len(some) < _ROWS_AT_ONCE:  # all there is
+            columns, some = _without_empty(columns, some)
         wide = [max(map(display_width, cells)) for cells in zip(*some, strict=True)]
         headings = [display_width(column.heading) for column in columns]
         widths = [max(each) for each in zip(wide, widths or headings, strict=True)]
@@ -72,6 +74,12 @@ def show_heading(text: str) -> None:
     """Print the heading of a section, on a terminal only."""
     if on_terminal():
         say_exactly(f"\n{paint(printable(text), None, bold=True)}")
+
+
+def _without_empty(columns: Sequence[Column], rows: list[list[str]]) -> tuple[list[Column], list[list[str]]]:
+    """Columns with something in them; the first one stays in any case."""
+    kept = [place for place in range(len(columns)) if place == 0 or any(row[place] for row in rows)]
+    return [columns[place] for place in kept], [[row[place] for place in kept] for row in rows]
 
 
 def _cell(value: object) -> str:

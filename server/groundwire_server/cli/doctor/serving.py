@@ -24,6 +24,8 @@ def check_server(client: Client, *, own: bool) -> Iterator[Finding]:
     for each in info.components:
         if each.kind == "embedder" and each.active:
             yield ok("embedder", f"{each.name} is active, version {each.version}")
+        elif not each.active and each.inactive_reason.startswith(_CHOSEN):
+            yield ok(each.kind, each.inactive_reason.removesuffix("."))
         elif not each.active:
             advice = "words answer meanwhile" if "loading" in each.inactive_reason else _ADVICE.get(each.kind, "")
             yield warn(each.kind, f"{each.name} is not active: {each.inactive_reason}", advice)
@@ -33,6 +35,7 @@ def check_server(client: Client, *, own: bool) -> Iterator[Finding]:
         yield from _check_jobs(client)
 
 
+_CHOSEN = "The server is set to "
 _ADVICE = {
     "embedder": "fine for search by words; for search by meaning see the line `model`, then start the server anew"
 }
