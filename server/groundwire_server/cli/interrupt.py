@@ -12,8 +12,6 @@ __all__ = ["INTERRUPTED", "handle_signals", "leave_at_once"]
 
 INTERRUPTED = 130
 _PATIENCE_SECONDS = 15.0
-_PAUSE_SECONDS = 0.01
-_BEGINNINGS = frozenset({"create", "_run_channel_spin_thread"})
 
 
 def handle_signals() -> None:
@@ -32,24 +30,10 @@ def leave_at_once(code: int) -> NoReturn:
     os._exit(code)
 
 
-def _leave(number: int, frame: FrameType | None) -> None:
-    if _begins_a_call(frame):
-        again = threading.Timer(_PAUSE_SECONDS, os.kill, (os.getpid(), number))
-        again.daemon = True
-        again.start()
-        return
+def _leave(number: int, _frame: FrameType | None) -> None:
     watchdog = threading.Timer(_PATIENCE_SECONDS, os._exit, (128 + number,))
     watchdog.daemon = True
     watchdog.start()
     if number == signal.SIGINT:
         raise KeyboardInterrupt
     raise SystemExit(128 + number)
-
-
-def _begins_a_call(frame: FrameType | None) -> bool:
-    """Whether gRPC is just making a call known and starting the thread that drives it: one without the other hangs."""
-    while frame is not None:
-        if frame.f_code.co_filename.endswith("grpc/_channel.py"):
-            return frame.f_code.co_name in _BEGINNINGS
-        frame = frame.f_back
-    return False
