@@ -39,9 +39,10 @@ _HEALTH = "grpc.health."
 _QUIET = (_HEALTH, "grpc.reflection.")
 # Calls that last as long as their client likes and have nothing to bring to an end.
 _WATCHES = frozenset({"grpc.health.v1.Health/Watch", "groundwire.v1.AdminService/WatchJob", *REFLECTION_METHODS})
-# What a watch of the health needs to be told that the server stops, and a call that was on its way to be refused here:
-# one that meets a server of grpc's that is stopped already is told CANCELLED.
+# What a watch of the health needs to be told that the server stops.
 _TELL_SECONDS = 0.05
+# Calls keep coming for this many times `late_seconds` at most.
+_LATE_ROUNDS = 10
 
 
 class Guard(grpc.aio.ServerInterceptor):
@@ -58,6 +59,7 @@ class Guard(grpc.aio.ServerInterceptor):
         self._max_call_seconds = max_call_seconds
         self._wrapped: dict[str, Any] = {}
         self._calls: dict[RpcCall, asyncio.Timeout] = {}
+        self._last_call = 0.0  # when one came, by the clock of the loop
         self._draining = False
         self._cut = False
         self._changed = asyncio.Event()
@@ -68,18 +70,30 @@ class Guard(grpc.aio.ServerInterceptor):
         """Calls that have begun and not ended."""
         return len(self._calls)
 
-    async def drain(self, grace: float) -> None:
+    async def drain(self, grace: float, late_seconds: float) -> None:
         """Refuse what is new, wait up to `grace` seconds for what runs, then end it; each call with a status that says
-        why. Those that only watch come last: they would never end by themselves."""
+        why. Those that only watch come last: they would never end by themselves.
+
+        Args:
+            late_seconds: wait until no call has come for so long: one that is on its way and meets a server of grpc's
+                that has stopped is told CANCELLED.
+        """
+        loop = asyncio.get_running_loop()
         self._draining = True
-        cut = asyncio.get_running_loop().call_later(grace, self._cut_all)
+        cut = loop.call_later(grace, self._cut_all)
         try:
             while any(call.method not in _WATCHES for call in self._calls):
                 self._changed.clear()
                 await self._changed.wait()
         finally:
             cut.cancel()
-        await asyncio.sleep(_TELL_SECONDS)
+        for _ in range(_LATE_ROUNDS):
+            left = self._last_call + late_seconds - loop.time()
+            if left <= 0:
+                break
+            await asyncio.sleep(left)
+        if self._calls:
+            await asyncio.sleep(_TELL_SECONDS)
         self._watches_end.set()
 
     def _cut_all(self) -> None:
@@ -115,6 +129,7 @@ class Guard(grpc.aio.ServerInterceptor):
 
     async def _guarded(self, handler: Any, behavior: Any, method: str, requests: Any, context: Any) -> bytes | None:
         call = RpcCall(context, method, self._principal, handler.response_serializer)
+        self._last_call = asyncio.get_running_loop().time()
         try:
             async with asyncio.timeout(self._bound(method)) as bound:
                 self._calls[call] = bound

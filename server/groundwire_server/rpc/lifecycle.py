@@ -23,6 +23,9 @@ from groundwire_server.settings import Settings
 
 __all__ = ["Running", "listening", "running_server", "serve"]
 
+# Clients of a server that others use may have calls on their way when the signal comes.
+_LATE_SECONDS = 0.1
+
 
 class Running:
     """A server that answers.
@@ -47,8 +50,11 @@ class Running:
 
 
 @asynccontextmanager
-async def listening(settings: Settings, log: Log) -> AsyncIterator[Running]:
+async def listening(settings: Settings, log: Log, *, late_seconds: float = 0.0) -> AsyncIterator[Running]:
     """A server inside the running loop. Leaving stops it: no new calls, those that run may end, then all is closed.
+
+    Args:
+        late_seconds: how long to refuse calls that others may have on their way (`Guard.drain`).
 
     Raises:
         FailedPrecondition: another process has the data folder, or a model that must be there is not.
@@ -68,7 +74,7 @@ async def listening(settings: Settings, log: Log) -> AsyncIterator[Running]:
             yield Running(address, engine, pool, guard)
         finally:
             stopping.set()
-            await server.stop(settings.server.drain_seconds)
+            await server.stop(settings.server.drain_seconds, late_seconds)
     finally:
         await asyncio.to_thread(pool.shutdown)
         await asyncio.to_thread(engine.close)
@@ -125,7 +131,7 @@ async def _until_signal(settings: Settings, log: Log, announce: Callable[[str], 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop, number)
     try:
-        async with listening(settings, log) as server:
+        async with listening(settings, log, late_seconds=_LATE_SECONDS) as server:
             announce(f"groundwire answers on {server.address}, data in {settings.data}")
             log.info("serving", address=server.address)
             await asked

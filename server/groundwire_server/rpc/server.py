@@ -87,12 +87,16 @@ class WireServer:
             await self._health.set(service.full_name, health_pb2.HealthCheckResponse.SERVING)
         return self.address
 
-    async def stop(self, grace: float) -> None:
-        """Say NOT_SERVING, take no new call, wait up to `grace` seconds for those that run, then end them."""
+    async def stop(self, grace: float, late_seconds: float = 0.0) -> None:
+        """Say NOT_SERVING, take no new call, wait up to `grace` seconds for those that run, then end them.
+
+        Args:
+            late_seconds: for how long none may have come before grpc stops (`Guard.drain`).
+        """
         await self._health.enter_graceful_shutdown()
         try:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._guard.drain(grace), grace + _ENDING_SECONDS)
+                await asyncio.wait_for(self._guard.drain(grace, late_seconds), grace + _ENDING_SECONDS)
         except asyncio.CancelledError:
             await self._server.stop(0)
             raise
