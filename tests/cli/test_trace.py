@@ -144,3 +144,20 @@ def test_figures_along_relations() -> None:
     assert "not found revenue / Delta / FY2024" in compared.out
     kinds = [frame["frame"] for frame in run("trace", "rollup", "revenue", "Acme", "FY2024", "--json").frames]
     assert kinds[:2] == ["StreamHeader", "MetricOutcomes"]
+
+
+def test_how_a_figure_came_to_be() -> None:
+    plant()
+    terms = (
+        '[[metric]]\ncode = "COGS"\nunit = "USD_M"\n'
+        '[[metric]]\ncode = "PROFIT"\nlabel = "Gross profit"\nunit = "USD_M"\nderivation = "REVENUE - COGS"\n'
+    )
+    costs = "metric,entity,period,value,unit,source_doc,locator\nCOGS,Acme,FY2024,4.25,USD_M,a.md,line=3\n"
+    write(".", {"terms.toml": terms, "costs.csv": PARTS.replace("Beta", "Acme") + costs.partition("\n")[2]})
+    assert run("glossary", "load", "terms.toml", "--add").code == 0
+    assert run("facts", "load", "costs.csv").code == 0
+    ran = run("trace", "derivation", "Gross profit", "Acme", "FY2024")
+    assert ran.code == 0
+    assert "6.25 USD_M" in ran.out
+    assert "10.50 USD_M" in ran.out
+    assert "a.md line=3" in ran.out

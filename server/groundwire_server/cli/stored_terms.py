@@ -15,6 +15,7 @@ from groundwire_server.glossary import (
     MemberTerm,
     MetricNature,
     MetricTerm,
+    RelationTerm,
     Synonym,
     Term,
 )
@@ -23,7 +24,7 @@ __all__ = ["stored_glossary"]
 
 
 def stored_glossary(terms: Iterable[groundwire.Term]) -> Glossary:
-    """The glossary that these terms are; shared names are reported. Relation names are left to the library."""
+    """The glossary that these terms are; shared names are reported."""
     known = [(term, _term(term)) for term in terms]
     kept = [(listed, term) for listed, term in known if term is not None]
     places = [f"{listed.kind.name.lower().replace('_', ' ')} {listed.label}".strip() for listed, _ in kept]
@@ -41,6 +42,9 @@ def _term(term: groundwire.Term) -> Term | None:
             return ChannelTerm(term.code, term.label, synonyms)
         case groundwire.TermKind.DIMENSION_MEMBER if term.dimension is not None:
             return MemberTerm(term.dimension.dimension, term.code, term.label, synonyms)
+        case groundwire.TermKind.RELATION:
+            named = term.relation or groundwire.RelationDetail()
+            return RelationTerm(term.code, term.label, synonyms, named.inverse_of, named.symmetric)
         case _:
             return None
 

@@ -14,7 +14,7 @@ from groundwire_server.cli.output import describe, show
 from groundwire_server.cli.session import Session
 from groundwire_server.cli.streams import note
 from groundwire_server.cli.tables import Column, show_table
-from groundwire_server.cli.trace_figures import compare, rollup
+from groundwire_server.cli.trace_figures import compare, derivation, rollup
 from groundwire_server.cli.walks import chain_text
 
 __all__ = ["command"]
@@ -46,6 +46,7 @@ def command() -> None:
     groundwire trace ancestors Acme Globex
     groundwire trace rollup revenue Acme FY2024
     groundwire trace compare revenue FY2024 Acme Globex
+    groundwire trace derivation "gross margin" Acme FY2024
     """
 
 
@@ -227,6 +228,7 @@ def ancestors(
 
 command.add_command(rollup)
 command.add_command(compare)
+command.add_command(derivation)
 
 
 def _show(stream: Stream[Trace], as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""`groundwire trace rollup` and `compare`: figures along relations."""
+"""`groundwire trace rollup`, `compare` and `derivation`: figures along relations and formulas."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from groundwire_server.cli.options import COUNT, WORDS, call_options, reading_op
 from groundwire_server.cli.output import show
 from groundwire_server.cli.session import Session
 
-__all__ = ["compare", "rollup"]
+__all__ = ["compare", "derivation", "rollup"]
 
 _channel = click.option("--channel", type=WORDS, metavar="CHANNEL", default="", help="Part of the whole. [TOTAL]")
 
@@ -86,4 +86,32 @@ def compare(
     """
     with session.client(embedder=False) as client:
         stream = client.compare(metric, period, entities, channel=channel, **call_options(libraries, language, strict))
+        show(stream, as_json_lines=as_json)
+
+
+@click.command(name="derivation")
+@click.argument("metric", type=WORDS)
+@click.argument("entity", type=WORDS)
+@click.argument("period", type=WORDS)
+@_channel
+@reading_options
+@click.pass_obj
+def derivation(
+    session: Session,
+    metric: str,
+    entity: str,
+    period: str,
+    channel: str,
+    libraries: tuple[str, ...],
+    language: str | None,
+    strict: bool,
+    as_json: bool,
+) -> None:
+    """Show how a figure came to be: what it is made of, down to the facts in their sources, and their versions.
+
+    \b
+    groundwire trace derivation "gross margin" Acme FY2024
+    """
+    with session.client(embedder=False) as client:
+        stream = client.derivation(metric, entity, period, channel=channel, **call_options(libraries, language, strict))
         show(stream, as_json_lines=as_json)
