@@ -130,7 +130,10 @@ def narrative_branch(
     end = SubCallSummary(summary.end_reason, summary.refusal, returned=len(snippets))
     answer: list[AnswerPart] = []
     if request.writer is not AnswerWriter.NONE:
-        readings = [read_question(variant.text, call, snapshots) for variant in summary.variants]
+        readings = [
+            reading if variant.text == reading.question else read_question(variant.text, call, snapshots)
+            for variant in summary.variants
+        ]
         wordings = [_wording(each, reading.language, without_figures=beside_figures) for each in readings]
         answer = _quotations(wordings, drop_unreadable(snippets, call.principal), call, snapshots, language)
     if not answer and (request.writer is not AnswerWriter.NONE or not snippets) and summary.refusal is None:

@@ -36,6 +36,7 @@ _SCHEMES = {_S.FISCAL: Scheme.FISCAL, _S.NENDO: Scheme.NENDO, _S.CALENDAR: Schem
 _YEAR_UNITS = (Unit.YEAR, Unit.FISCAL_YEAR, Unit.BEFORE_LAST_OR_LAST, Unit.FISCAL_BEFORE_LAST_OR_LAST)
 _PLURALS = frozenset({"years", "quarters", "months", "weeks", "days"})
 _FIRST_YEAR, _LAST_YEAR = 1000, 2999
+_MOST_SKIPPED = 4
 
 
 class Grammar:
@@ -46,6 +47,8 @@ class Grammar:
 
     def expressions(self, at: int) -> Iterator[tuple[Expression, int]]:
         """Everything that can be read from here, refusals included."""
+        if not self._may_begin(at):
+            return
         yield from self._refusals(at)
         yield from self._ended(at)
         yield from self._dated(at)
@@ -56,8 +59,17 @@ class Grammar:
     def _is(self, at: int, *symbols: Symbol) -> bool:
         return at < len(self._words) and self._words[at].symbol in symbols
 
+    def _may_begin(self, at: int) -> bool:
+        """Whether anything at all begins with this word; most words of a question are settled here."""
+        if at >= len(self._words):
+            return False
+        word = self._words[at]
+        return word.symbol is not _S.OTHER or word.text == "a" or word.text in ERA_LETTERS
+
     def _skip(self, at: int, *symbols: Symbol) -> int:
-        while self._is(at, *symbols):
+        """Behind words that add nothing. No period has many of them, and a text of nothing else must not be slow."""
+        last = at + _MOST_SKIPPED
+        while at < last and self._is(at, *symbols):
             at += 1
         return at
 
