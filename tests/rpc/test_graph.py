@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import grpc
 import pytest
 
 from groundwire.v1 import evidence_pb2, graph_pb2, ingest_pb2, metric_pb2, stream_pb2, tools_pb2
+from groundwire_server.evidence import (
+    Attribute,
+    GraphEdge,
+    GraphNode,
+    GraphPath,
+    Label,
+    Lineage,
+    Snippet,
+    Trust,
+    format_node_id,
+)
+from groundwire_server.rpc.encode_snippet import fill_snippet
+from groundwire_server.rpc.stream import MAX_FRAME_BYTES
+from groundwire_server.security import local_principal
 from tests.rpc.house import House, furnish, house, snippets
 from tests.rpc.serving import failure_of
 
@@ -168,3 +184,27 @@ def test_a_path_can_be_verified_as_it_came(related: House) -> None:
     assert verdicts() == (superseded, [exact, superseded])
     first.path.edges[1].relation = "owns"
     assert verdicts() == (tools_pb2.CITATION_VERDICT_NOT_FOUND, [exact, tools_pb2.CITATION_VERDICT_NOT_FOUND])
+
+
+def test_the_longest_path_of_the_largest_edges_fits_into_a_frame() -> None:
+    names = [f"n{number:03}" + "%" * 509 for number in range(65)]
+    nodes = [GraphNode(format_node_id("entity", name), "entity", "名" * 512) for name in names]
+    attributes = tuple(Attribute(f"a{number}", "x" * 900) for number in range(16))
+    source = Lineage("default", doc_id="%" * 512, source_locator="名" * 4096, attributes=attributes)
+    edges = tuple(
+        GraphEdge(f"{number:032}", near, far, "r" * 512, "file", attributes=attributes, sources=(source,) * 3)
+        for number, (near, far) in enumerate(pairwise(nodes))
+    )
+    path = GraphPath(edges, tuple(node.node_id for node in nodes))
+    lineage = Lineage("default", members=(source,) * 100)
+    snippet = Snippet("0" * 32, lineage, Trust.CITABLE, path, Label.INTERNAL)
+    message = evidence_pb2.Snippet()
+    fill_snippet(message, snippet, local_principal())
+    assert message.ByteSize() < MAX_FRAME_BYTES - 1024
+    assert len(message.path.edges) == 64
+    assert len(message.lineage.members) + message.lineage.members_omitted == 100
+    assert message.lineage.members
+    small = GraphPath(edges[:2], path.node_ids[:3])
+    message = evidence_pb2.Snippet()
+    fill_snippet(message, replace(snippet, payload=small), local_principal())
+    assert [len(edge.sources) for edge in message.path.edges] == [3, 3]

@@ -38,6 +38,9 @@ __all__ = [
 MAX_MEMBERS = 100
 # Of all members of one snippet together: a frame has 1 MiB, and there is more in it.
 MAX_MEMBER_BYTES = 512 << 10
+# Of the edges of one path with their sources, which stand in the members once more.
+MAX_PATH_BYTES = 400 << 10
+MAX_SNIPPET_BYTES = 960 << 10
 MAX_HIGHLIGHTS = 1000  # a long passage of nothing but the query's words would not fit into a message with all of them
 _MAX_OPERANDS = 10_000
 _MAX_MISSING = 1000
@@ -84,8 +87,10 @@ def fill_snippet(message: evidence_pb2.Snippet, snippet: Snippet, principal: Pri
         case GraphEdge() as edge:
             message.edge.CopyFrom(encode_edge(edge))
         case GraphPath() as path:
-            message.path.edges.extend(encode_edge(edge) for edge in path.edges)
-            message.path.node_ids.extend(wire_text(node_id) for node_id in path.node_ids)
+            _fill_path(message.path, path)
+            while message.lineage.members and message.ByteSize() > MAX_SNIPPET_BYTES:
+                del message.lineage.members[-1]
+                message.lineage.members_omitted += 1
 
 
 def encode_lineage(lineage: Lineage) -> evidence_pb2.Lineage:
@@ -201,6 +206,21 @@ def _fill_missing(message: evidence_pb2.DerivedFigure, figure: DerivedFigure) ->
             del message.missing[-1]
             break
     message.missing_omitted = len(figure.missing) - len(message.missing)
+
+
+def _fill_path(message: evidence_pb2.GraphPath, path: GraphPath) -> None:
+    """Edges and nodes. Of a path that would not fit into a frame each edge keeps one source, or none beside members."""
+    message.edges.extend(encode_edge(edge) for edge in path.edges)
+    message.node_ids.extend(wire_text(node_id) for node_id in path.node_ids)
+    if message.ByteSize() > MAX_PATH_BYTES:
+        for edge in message.edges:
+            del edge.sources[1:]
+            for source in edge.sources:
+                source.ClearField("attributes")
+    if message.ByteSize() > MAX_PATH_BYTES:
+        for edge in message.edges:
+            edge.ClearField("sources")
+            edge.ClearField("attributes")
 
 
 def encode_key(key: MetricKey) -> evidence_pb2.MetricKey:
