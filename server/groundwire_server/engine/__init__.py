@@ -3,6 +3,7 @@
 from groundwire_server.engine.deletion import LibraryDeletion
 from groundwire_server.engine.documents import MAX_STRETCH, DocumentReading, DocumentReads, TextChange
 from groundwire_server.engine.engine import Engine
+from groundwire_server.engine.filters import Filtered
 from groundwire_server.engine.glossaries import GlossaryChange, TermName
 from groundwire_server.engine.info import (
     Component,
@@ -25,6 +26,7 @@ __all__ = [
     "DocumentReading",
     "DocumentReads",
     "Engine",
+    "Filtered",
     "GlossaryChange",
     "GlossaryFinding",
     "GlossaryUpdate",

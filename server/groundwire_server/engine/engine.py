@@ -14,6 +14,7 @@ from groundwire_server.engine.deletion import LibraryDeletion, check_confirmatio
 from groundwire_server.engine.describe import describe_library, describe_new_library
 from groundwire_server.engine.documents import DocumentReads
 from groundwire_server.engine.embedding import ServerEmbedder
+from groundwire_server.engine.filters import Filtered, filter_faults
 from groundwire_server.engine.glossaries import GlossaryChange, changed_glossary, glossary_findings
 from groundwire_server.engine.info import GlossaryUpdate, LibraryInfo, LibraryPage, ServerInfo
 from groundwire_server.engine.jobs import Jobs, may_write
@@ -24,8 +25,8 @@ from groundwire_server.engine.records import RecordReads
 from groundwire_server.engine.reindex import Reindexing
 from groundwire_server.engine.terms import TermDescription, TermPlace, TermWish, describe_terms
 from groundwire_server.engine.tool_names import ToolNames, tool_names
-from groundwire_server.errors import ErrorReason, GroundwireError, NotPermitted, UnknownResource
-from groundwire_server.evidence import Call, Header, Outcomes, Principal, Snippets, Summary
+from groundwire_server.errors import ErrorReason, GroundwireError, NotPermitted, UnknownResource, Violation
+from groundwire_server.evidence import Call, Filter, Header, Outcomes, Principal, Snippets, Summary
 from groundwire_server.glossary import Glossary
 from groundwire_server.ingest import (
     DocumentIngest,
@@ -192,6 +193,16 @@ class Engine:
 
         snapshots, unreachable = self._libraries.snapshots()
         return ask(request, call, snapshots, self._parts(), unreachable, limits=self.router_limits)
+
+    def filter_faults(self, what: Filtered, parts: Sequence[tuple[str, Filter]], call: Call) -> list[Violation]:
+        """What no library can test in the filters of a request that has other faults, as far as libraries are known."""
+        if not parts:
+            return []
+        try:
+            reading = chosen_libraries(call, *self._libraries.snapshots())
+        except GroundwireError:
+            return []
+        return filter_faults(what, parts, call, reading.snapshots)
 
     def verify(self, request: VerifyRequest, principal: Principal) -> CitationCheck:
         """Whether a citation still holds; raises as `citation.verify_citation` does.

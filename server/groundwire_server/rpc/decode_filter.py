@@ -38,7 +38,10 @@ _LISTS = {"one_of": Operator.IN, "none_of": Operator.NIN}
 
 
 def decode_filter(message: filter_pb2.Filter, path: str, findings: Findings, reference: date) -> Filter | None:
-    """The tree, or None when it is wrong. A tree that is too deep or too large is not read any further."""
+    """The tree, or None when it is wrong. A tree that is too deep or too large is not read any further.
+
+    What can be read of it goes to the findings, so that unknown names are told beside what is wrong with its shape.
+    """
     depth, nodes = _measure(message)
     if depth > MAX_FILTER_DEPTH:
         findings.add(path, ErrorReason.FILTER_TOO_LARGE, f"{depth} levels, at most {MAX_FILTER_DEPTH}")
@@ -49,7 +52,11 @@ def decode_filter(message: filter_pb2.Filter, path: str, findings: Findings, ref
         findings.add(path, ErrorReason.FILTER_TOO_LARGE, f"{size} bytes, at most {MAX_FILTER_BYTES}")
     if depth > MAX_FILTER_DEPTH or nodes > MAX_FILTER_NODES or size > MAX_FILTER_BYTES:
         return None
-    return _decode(message, path, findings, reference)
+    predicates = len(findings.filters)
+    tree = _decode(message, path, findings, reference)
+    if tree is not None:
+        findings.filters[predicates:] = [(path, tree)]
+    return tree
 
 
 def _measure(root: filter_pb2.Filter) -> tuple[int, int]:
@@ -73,7 +80,11 @@ def _measure(root: filter_pb2.Filter) -> tuple[int, int]:
 def _decode(message: filter_pb2.Filter, path: str, findings: Findings, reference: date) -> Filter | None:
     match message.WhichOneof("node"):
         case "predicate":
-            return _predicate(message.predicate, f"{path}.predicate", findings, reference)
+            predicate = _predicate(message.predicate, f"{path}.predicate", findings, reference)
+            if message.predicate.field.strip():
+                named = predicate or Predicate(message.predicate.field, Operator.PRESENT, (True,))
+                findings.filters.append((path, named))
+            return predicate
         case "all_of":
             members = _members(message.all_of, f"{path}.all_of", findings, reference)
             return None if members is None else AllOf(members)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from google.protobuf.descriptor import EnumDescriptor
 
 from groundwire_server.errors import ErrorReason, InvalidRequest, NotImplementedHere, Violation
+from groundwire_server.evidence import Filter
 from groundwire_server.rpc.capabilities import is_built
 
 __all__ = ["Findings"]
@@ -16,10 +17,16 @@ class Findings:
     """Collected while a request is decoded; `settle` raises them together.
 
     A wrong field goes before a missing feature: who gets NOT_IMPLEMENTED has an otherwise good request.
+
+    Attributes:
+        violations: what is wrong.
+        filters: filters by path, whole or what could be read of a faulty one: names and types in them are checked too,
+            where the libraries are known.
     """
 
     def __init__(self) -> None:
         self.violations: list[Violation] = []
+        self.filters: list[tuple[str, Filter]] = []
         self._not_built: list[str] = []
 
     def add(self, field: str, reason: ErrorReason, description: str) -> None:

@@ -11,7 +11,7 @@ from typing import TypeVar
 from google.protobuf.message import Message
 
 from groundwire.v1 import graph_pb2, metric_pb2, narrative_pb2, router_pb2
-from groundwire_server.engine import Engine
+from groundwire_server.engine import Engine, Filtered
 from groundwire_server.evidence import Call, CallOptions
 from groundwire_server.narrative import check_question, check_request, check_top_k, check_tuning
 from groundwire_server.rpc.call import RpcCall
@@ -71,7 +71,7 @@ class ReadService:
         retrieval = decode_retrieve(request, findings, self._engine.default_mode)
         if findings.violations:
             findings.extend(check_request(retrieval, self._engine.limits))
-        findings.settle()
+        self._settle(findings, Filtered.PASSAGES, _call(call, options))
         encoder = _encoder(narrative_pb2.NarrativeRetrieveResponse, call, options)
         yield from encoder.encode_all(self._engine.retrieve(retrieval, _call(call, options)))
 
@@ -84,7 +84,7 @@ class ReadService:
         options = decode_options(request.options, findings, request_id=call.request_id)
         most = self._engine.settings.limits.max_metric_queries
         queries = decode_metric_request(request, most, findings)
-        findings.settle()
+        self._settle(findings, Filtered.FIGURES, _call(call, options))
         encoder = _encoder(metric_pb2.QueryMetricResponse, call, options)
         yield from encoder.encode_all(self._engine.query_metric(queries, _call(call, options)))
 
@@ -95,7 +95,7 @@ class ReadService:
         own_budget = request.HasField("budget")
         options = decode_options(request.options, findings, request_id=call.request_id, own_budget=own_budget)
         walk = decode_trace(request, findings)
-        findings.settle()
+        self._settle(findings, Filtered.EDGES, _call(call, options))
         encoder = _encoder(graph_pb2.GraphTraceResponse, call, options)
         yield from encoder.encode_all(self._engine.trace(walk, _call(call, options)))
 
@@ -111,7 +111,7 @@ class ReadService:
             findings.extend(check_question("question", question.question, limits))
             findings.extend(check_top_k(question.top_k, limits))
             findings.extend(check_tuning(question.tuning))
-        findings.settle()
+        self._settle(findings, Filtered.EITHER, _call(call, options))
         encoder = _encoder(router_pb2.AskResponse, call, options)
         yield from encode_ask(self._engine.ask(question, _call(call, options)), encoder)
 
@@ -122,8 +122,14 @@ class ReadService:
         findings = Findings()
         options = decode_options(request.options, findings, request_id=call.request_id)
         history = decode_history(request.history, findings)
-        findings.settle()
+        self._settle(findings, Filtered.EITHER, _call(call, options))
         return encode_decision(self._engine.route(request.question, _call(call, options), history))
+
+    def _settle(self, findings: Findings, what: Filtered, call: Call) -> None:
+        """Raise what is wrong with a request, its filters included."""
+        if findings.violations:
+            findings.extend(self._engine.filter_faults(what, findings.filters, call))
+        findings.settle()
 
 
 def _call(call: RpcCall, options: CallOptions) -> Call:
