@@ -27,7 +27,11 @@ def check_server(client: Client, *, own: bool) -> Iterator[Finding]:
         elif not each.active and each.inactive_reason.startswith(_CHOSEN):
             yield ok(each.kind, each.inactive_reason.removesuffix("."))
         elif not each.active:
-            advice = "words answer meanwhile" if "loading" in each.inactive_reason else _ADVICE.get(each.kind, "")
+            advice = (
+                "words answer meanwhile"
+                if "loading" in each.inactive_reason
+                else _ADVICE.get(each.kind, "`groundwire info` lists what is active")
+            )
             yield warn(each.kind, f"{each.name} is not active: {each.inactive_reason}", advice)
     searches_by_meaning = any(each.kind == "embedder" and each.active for each in info.components)
     yield from _check_libraries(client, searches_by_meaning)
