@@ -42,6 +42,7 @@ from groundwire_server.graph.plan import budget_detail
 from groundwire_server.graph.request import OPERATIONS, Compare, Derivation, Rollup, TraceLimits, TraceRequest
 from groundwire_server.graph.rollup import RollupOrder, roll_up
 from groundwire_server.metric import (
+    MAX_FIGURES,
     Answers,
     CameToBe,
     Missing,
@@ -190,6 +191,9 @@ def _derive(operation: Derivation, call: Call, graphs: Sequence[OpenGraph]) -> _
         named = tuple(name for result in found for name in result.named)
         outcome = MetricFound(found[0].key, named, any(result.conflicting for result in found))
         snippets = {snippet.snippet_id: snippet for result in found for snippet in result.snippets}
+        if len(snippets) > MAX_FIGURES:
+            words = f"it stands on {len(snippets)} figures, at most {MAX_FIGURES}"
+            raise InvalidRequest.one("derivation.query", ErrorReason.VALUE_OUT_OF_RANGE, words)
         return [MetricOutcome(0, query, outcome)], list(snippets.values())
     refused = next((result for result in results if isinstance(result, Refusal)), None)
     if refused is not None:

@@ -1,6 +1,6 @@
 """The structured channel: exact figures or a typed refusal."""
 
-from groundwire_server.metric.answers import Answered, Answers, asking_of, library_view, unrecognized
+from groundwire_server.metric.answers import MAX_FIGURES, Answered, Answers, asking_of, library_view, unrecognized
 from groundwire_server.metric.derivation import CameToBe, derive_figure
 from groundwire_server.metric.exit import fact_snippet_id
 from groundwire_server.metric.figures import FACT_ATTRIBUTES
@@ -23,6 +23,7 @@ from groundwire_server.metric.vocabulary import Vocabulary, vocabulary_of
 __all__ = [
     "CALCULABLE",
     "FACT_ATTRIBUTES",
+    "MAX_FIGURES",
     "MAX_METRIC_QUERIES",
     "Answered",
     "Answers",

@@ -36,7 +36,7 @@ from groundwire_server.text import detect_language
 if TYPE_CHECKING:
     from groundwire_server.library import Snapshot
 
-__all__ = ["Answered", "Answers", "asking_of", "library_view", "unrecognized"]
+__all__ = ["MAX_FIGURES", "Answered", "Answers", "asking_of", "library_view", "unrecognized"]
 
 # Of one query, sources and versions together: their ids stand in one outcome, and a frame has 1 MiB.
 MAX_FIGURES = 20_000
