@@ -44,11 +44,13 @@ class Case:
 
 
 @functools.cache
-def _drawn(reader: str, libraries: int) -> st.SearchStrategy[Case]:
+def _drawn(reader: str, libraries: int, most: int) -> st.SearchStrategy[Case]:
     seen, unseen = READERS[reader]
     place = st.sampled_from(("default", "side")[:libraries])
-    shown = st.lists(st.tuples(place, open_steps(seen)), max_size=_MOST).map(tuple)
-    hidden = st.lists(st.tuples(st.integers(0, _MOST), place, hidden_steps(unseen)), min_size=1, max_size=3).map(tuple)
+    shown = st.lists(st.tuples(place, open_steps(seen)), max_size=most).map(tuple)
+    hidden = st.lists(st.tuples(st.integers(0, most), place, hidden_steps(unseen)), min_size=1, max_size=most - 1).map(
+        tuple
+    )
     return st.builds(
         Case,
         st.just(reader),
@@ -56,15 +58,15 @@ def _drawn(reader: str, libraries: int) -> st.SearchStrategy[Case]:
         st.sampled_from((False, False, False, True)),
         shown,
         hidden,
-        st.lists(st.tuples(st.integers(0, _MOST), place, dark_steps(unseen)), max_size=1).map(tuple),
+        st.lists(st.tuples(st.integers(0, most), place, dark_steps(unseen)), max_size=1).map(tuple),
         drawn_questions(leaping=True),
     )
 
 
-def cases() -> st.SearchStrategy[Case]:
-    """A reader, steps that it may see, steps that it may not, questions."""
+def cases(most: int = _MOST) -> st.SearchStrategy[Case]:
+    """A reader, up to `most` steps that it may see, steps that it may not, questions."""
     worlds = st.tuples(st.sampled_from(sorted(READERS)), st.sampled_from((1, 1, 1, 2)))
-    return worlds.flatmap(lambda world: _drawn(*world))
+    return worlds.flatmap(lambda world: _drawn(*world, most))
 
 
 @pytest.fixture(scope="module")

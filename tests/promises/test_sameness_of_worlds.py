@@ -58,7 +58,7 @@ class Case:
 
 
 @functools.cache
-def _drawn(libraries: int) -> st.SearchStrategy[Case]:
+def _drawn(libraries: int, most: int) -> st.SearchStrategy[Case]:
     place = st.sampled_from(("default", "side")[:libraries])
     steps = open_steps(READERS["internal"][0], attributes=ATTRIBUTES, glossary=False)
     return st.builds(
@@ -66,8 +66,8 @@ def _drawn(libraries: int) -> st.SearchStrategy[Case]:
         st.just(libraries),
         st.sampled_from((False, False, True)),
         st.integers(1, 3),
-        st.lists(st.tuples(place, steps), min_size=2, max_size=_MOST).map(tuple),
-        st.permutations(range(_MOST)).map(tuple),
+        st.lists(st.tuples(place, steps), min_size=2, max_size=most).map(tuple),
+        st.permutations(range(most)).map(tuple),
         st.lists(st.integers(1, 4), min_size=1, max_size=3).map(tuple),
         st.sampled_from((1, 7, 1 << 16)),
         st.lists(st.tuples(st.integers(0, 4), st.sampled_from(_HARM)), max_size=2, unique_by=lambda each: each[0]).map(
@@ -78,9 +78,9 @@ def _drawn(libraries: int) -> st.SearchStrategy[Case]:
     )
 
 
-def cases() -> st.SearchStrategy[Case]:
-    """Steps, another way to take them, questions."""
-    return st.sampled_from((1, 1, 1, 2)).flatmap(_drawn)
+def cases(most: int = _MOST) -> st.SearchStrategy[Case]:
+    """Up to `most` steps, another way to take them, questions."""
+    return st.sampled_from((1, 1, 1, 2)).flatmap(lambda libraries: _drawn(libraries, most))
 
 
 @pytest.fixture(scope="module")
