@@ -4,6 +4,7 @@ import threading
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -405,3 +406,22 @@ def test_a_worker_that_never_began_stops(tmp_path: Path) -> None:
     assert here.worker.wait_idle(0)
     here.worker.wake()
     assert here.worker.state is EmbeddingState.STOPPED
+
+
+def test_a_job_ends_when_what_it_waits_for_is_withdrawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also between its beginning and the first look for something to embed."""
+    library = filled(tmp_path, 1)
+    embedding = Embedding(library, HashEmbedder())
+    settle = embedding.jobs.settle
+    times = iter(range(9))
+
+    def withdraw_then(*given: Any) -> None:
+        settle(*given)
+        if next(times) == 0:
+            with library.writing() as writer:
+                writer.withdraw_document("000.txt")
+
+    monkeypatch.setattr(embedding.jobs, "settle", withdraw_then)
+    embedding.run()
+    assert [job.state for job in embedding.told()] == [JobState.SUCCEEDED]
+    embedding.worker.stop()

@@ -189,7 +189,7 @@ class EmbeddingWorker:
             self._settle()
         if self._suspect and self._going():
             self._judge_suspects()
-            self._settle()
+        self._settle()  # by the state that had no batch or a later one: what was missing may have been withdrawn since
 
     def _settle(self) -> None:
         self._jobs.settle(self._broken, self.rate(), self._going)
