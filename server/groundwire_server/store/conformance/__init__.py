@@ -5,6 +5,8 @@
     failures = run_checks(places, ALL_CHECKS)
 
 `places()` gives a new, empty place; a place opens its store under a clock, and after `close` opens the same again.
+No check is idle: `tests/store/test_conformance.py` has a table of faults of a store, and for every check one that it
+must catch.
 """
 
 from groundwire_server.store.conformance.catalogue import ALL_CHECKS
