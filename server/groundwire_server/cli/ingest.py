@@ -115,6 +115,7 @@ class _Report:
         self._as_json = as_json
         self._told = 0
         self._summary: IngestSummary | None = None
+        self._choices: set[str] = set()
         self._telling = threading.Lock()
 
     def refuse(self, doc_id: str, error: Cause) -> None:
@@ -149,11 +150,19 @@ class _Report:
         if outcome.error is not None:
             message = outcome.error.message
             where = "" if message.startswith(outcome.doc_id) else f"{outcome.doc_id}: "
-            note(f"refused {where}{message} ({outcome.error.reason.name})")
+            note(f"refused {where}{self._short(message)} ({outcome.error.reason.name})")
         elif not outcome.unchanged:
             say(f"{outcome.doc_id} revision {outcome.revision}, {outcome.chunks} chunks")
         for warning in outcome.warnings:
             note(f"  look at {warning.locator}: {warning.message}")
+
+    def _short(self, message: str) -> str:
+        """The message; what is read instead is told once and not with each of a folder's files."""
+        what, others, choices = message.partition("; those read are ")
+        if choices not in self._choices:
+            self._choices.add(choices)
+            return message
+        return f"{what}." if others else message
 
 
 def _uploads(files: _Files, chunker: str, label: Label, report: _Report) -> Iterator[DocumentUpload]:

@@ -73,7 +73,7 @@ def describe_terms(
     faults = [name for name in ("metric", "entity") if _nowhere(getattr(wish, name), name, bounds.values())]
     if faults:
         name = faults[0]
-        why = f"{getattr(wish, name)[:80]!r} is no {name} of these libraries"
+        why = f"{getattr(wish, name)[:80]!r} is no {name} of these libraries; without it the call lists those there are"
         raise InvalidRequest.one(name, ErrorReason.UNKNOWN_NAME, why)
     for snapshot in sorted(snapshots, key=lambda each: each.library_id):
         metric, entity = bounds[snapshot.library_id]["metric"], bounds[snapshot.library_id]["entity"]

@@ -40,7 +40,7 @@ def read_rows(head: FactFileHead, raw: bytes, rules: FactIngestRules) -> Iterato
     Raises:
         DocumentRefused: the file as a whole cannot be read: its name, its form, its mapping, or its content.
     """
-    check_doc_id(head.name)
+    check_doc_id(head.name, "name")
     form = form_of(head, raw)
     try:
         yield from FACT_FILE_FORMS[form](head, raw, rules)

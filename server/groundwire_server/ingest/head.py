@@ -83,20 +83,27 @@ def check_head(head: DocumentHead) -> None:
         raise DocumentRefused(ErrorReason.INVALID_REQUEST, f"The head cannot be used: {'; '.join(faults)}.")
 
 
-def check_doc_id(doc_id: str) -> None:
-    """Raises DocumentRefused (INVALID_REQUEST) when it is no id: 1 to 512 bytes of UTF-8, no control characters."""
-    faults = _id_faults(doc_id)
+def check_doc_id(doc_id: str, field: str = "doc_id") -> None:
+    """Raises DocumentRefused (INVALID_REQUEST) when it is no id: 1 to 512 bytes of UTF-8, no control characters.
+
+    Args:
+        field: where it stands.
+    """
+    faults = _id_faults(doc_id, field)
     if faults:
-        raise DocumentRefused(ErrorReason.INVALID_REQUEST, f"The document cannot be named: {'; '.join(faults)}.")
+        what = "document" if field == "doc_id" else "file"
+        raise DocumentRefused(
+            ErrorReason.INVALID_REQUEST, f"The {what} cannot be named: {'; '.join(faults)}.", details={"field": field}
+        )
 
 
-def _id_faults(doc_id: str) -> list[str]:
+def _id_faults(doc_id: str, field: str = "doc_id") -> list[str]:
     if not doc_id:
-        return ["doc_id is empty"]
+        return [f"{field} is empty"]
     length = len(doc_id.encode("utf-8", "surrogatepass"))
-    faults = [] if length <= MAX_ID_BYTES else [f"doc_id has {length} bytes, at most {MAX_ID_BYTES}"]
+    faults = [] if length <= MAX_ID_BYTES else [f"{field} has {length} bytes, at most {MAX_ID_BYTES}"]
     if _CONTROL.search(doc_id):
-        faults.append("doc_id holds control characters")
+        faults.append(f"{field} holds control characters")
     return faults
 
 

@@ -111,8 +111,9 @@ def _members(
 
 
 def _predicate(message: filter_pb2.Predicate, path: str, findings: Findings, reference: date) -> Predicate | None:
-    findings.required(f"{path}.field", message.field)
     test = message.WhichOneof("test")
+    if not findings.required(f"{path}.field", message.field).strip() and test is not None:
+        return None
     if test is None:
         tests = ", ".join(field.name for field in message.DESCRIPTOR.oneofs_by_name["test"].fields)
         findings.add(path, ErrorReason.FILTER_EMPTY, f"exactly one of {tests} must be set")
