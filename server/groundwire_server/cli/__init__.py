@@ -24,6 +24,7 @@ def main() -> None:
         handle_signals()
         for name in _ONE_THREAD:
             os.environ.setdefault(name, "1")
+        os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # it would tell of a taken port in its own way, before we do
         _fill_closed_streams()
         from groundwire_server.cli.app import app
 

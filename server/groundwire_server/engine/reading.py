@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from groundwire_server.errors import ErrorReason, Unavailable
 from groundwire_server.evidence import Call, Degradation, DegradationKind
 from groundwire_server.library import Snapshot
-from groundwire_server.narrative import Unreachable, choose_libraries
+from groundwire_server.narrative import Unreachable, choose_libraries, nobody_answers
 
 __all__ = ["Reading", "chosen_libraries", "refuse_unreachable"]
 
@@ -31,7 +30,7 @@ def chosen_libraries(call: Call, snapshots: Sequence[Snapshot], unreachable: Seq
     """
     chosen = choose_libraries("", call, snapshots, unreachable)
     if chosen.unreachable and not chosen.snapshots:
-        raise _nobody(len(chosen.unreachable))
+        raise nobody_answers(chosen.unreachable)
     lost = [
         call.accept(Degradation(DegradationKind.LIBRARY_UNREACHABLE, "library", each.library_id, each.cause))
         for each in chosen.unreachable
@@ -41,14 +40,6 @@ def chosen_libraries(call: Call, snapshots: Sequence[Snapshot], unreachable: Seq
 
 def refuse_unreachable(library_id: str, unreachable: Sequence[Unreachable]) -> None:
     """Raises Unavailable (LIBRARIES_UNREACHABLE) when that library is there and does not answer."""
-    if any(each.library_id == library_id for each in unreachable):
-        raise _nobody(1)
-
-
-def _nobody(libraries: int) -> Unavailable:
-    return Unavailable(
-        ErrorReason.LIBRARIES_UNREACHABLE,
-        "No library answered.",
-        hint="Try again later.",
-        details={"libraries": str(libraries)},
-    )
+    lost = [each for each in unreachable if each.library_id == library_id]
+    if lost:
+        raise nobody_answers(lost)

@@ -18,6 +18,7 @@ from groundwire_server.narrative.libraries import (
     Unreachable,
     choose_libraries,
     make_library_router,
+    nobody_answers,
 )
 from groundwire_server.narrative.outside import GATE_STEP, refuse_outside_names
 from groundwire_server.narrative.parts import NoEmbedder, RetrievalParts
@@ -64,6 +65,7 @@ __all__ = [
     "glossary_variants",
     "make_fusion",
     "make_library_router",
+    "nobody_answers",
     "refuse_outside_names",
     "retrieve",
     "rrf_fuse",

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from groundwire_server.errors import Cause, ErrorReason, GroundwireError, UnknownResource
+from groundwire_server.errors import Cause, ErrorReason, GroundwireError, Unavailable, UnknownResource
 from groundwire_server.evidence import Call, Degradation, DegradationKind, PlanStep
 from groundwire_server.text import is_cjk, tokenize
 
@@ -24,6 +24,7 @@ __all__ = [
     "Unreachable",
     "choose_libraries",
     "make_library_router",
+    "nobody_answers",
 ]
 
 _log = logging.getLogger(__name__)
@@ -83,6 +84,19 @@ class Unreachable:
 
     library_id: str
     cause: Cause
+
+
+_CAUSES_TOLD = 3
+
+
+def nobody_answers(unreachable: Sequence[Unreachable]) -> Unavailable:
+    """The error of a call none of whose libraries answers, with what is wrong with the first of them."""
+    causes = [f"{each.library_id}: {each.cause.message}" for each in unreachable[:_CAUSES_TOLD]]
+    return Unavailable(
+        ErrorReason.LIBRARIES_UNREACHABLE,
+        " ".join(("No library answered.", *causes)),
+        details={"libraries": str(len(unreachable))},
+    )
 
 
 @dataclass(frozen=True, slots=True)

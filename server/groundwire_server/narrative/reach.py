@@ -12,11 +12,10 @@ from groundwire_server.errors import (
     ErrorReason,
     GroundwireError,
     InvalidRequest,
-    Unavailable,
 )
 from groundwire_server.evidence import Call, CallCancelled, Degradation, DegradationKind
 from groundwire_server.narrative.concurrent import Failed, run_all
-from groundwire_server.narrative.libraries import Unreachable
+from groundwire_server.narrative.libraries import Unreachable, nobody_answers
 
 if TYPE_CHECKING:
     from groundwire_server.library import Snapshot
@@ -49,12 +48,13 @@ class Reach:
     def __init__(self, call: Call, snapshots: Sequence[Snapshot], unreachable: Sequence[Unreachable] = ()) -> None:
         self._call = call
         self._asked = len(snapshots) + len(unreachable)
+        self._lost: list[Unreachable] = []
         self.snapshots = tuple(sorted(snapshots, key=lambda snapshot: snapshot.library_id))
         self.degradations: list[Degradation] = []
         for library in unreachable:
             self._report(library.library_id, library.cause)
         if self._asked and not self.snapshots:
-            raise self._nobody()
+            raise nobody_answers(self._lost)
 
     def each(self, work: Callable[[Snapshot], T]) -> dict[str, T]:
         """What the work gives for each library, side by side; keys are library ids, ascending."""
@@ -69,20 +69,13 @@ class Reach:
                 answered[snapshot.library_id] = outcome
         self.snapshots = tuple(snapshot for snapshot in self.snapshots if snapshot.library_id in answered)
         if self._asked and not answered:
-            raise self._nobody()
+            raise nobody_answers(self._lost)
         return answered
 
     def _report(self, library_id: str, cause: Cause) -> None:
+        self._lost.append(Unreachable(library_id, cause))
         lost = Degradation(DegradationKind.LIBRARY_UNREACHABLE, "library", library_id, cause)
         self.degradations.append(self._call.accept(lost))
-
-    def _nobody(self) -> Unavailable:
-        return Unavailable(
-            ErrorReason.LIBRARIES_UNREACHABLE,
-            "No library answered.",
-            hint="Try again later.",
-            details={"libraries": str(self._asked)},
-        )
 
 
 def _cause(error: Exception, library_id: str) -> Cause:

@@ -19,7 +19,6 @@ from groundwire_server.errors import (
     FailedPrecondition,
     GroundwireError,
     InvalidRequest,
-    Unavailable,
     UnknownResource,
 )
 from groundwire_server.evidence import (
@@ -36,7 +35,7 @@ from groundwire_server.evidence import (
     Summary,
     UnrecognizedParam,
 )
-from groundwire_server.narrative import GATE_STEP, RetrievalParts, Unreachable, choose_libraries
+from groundwire_server.narrative import GATE_STEP, RetrievalParts, Unreachable, choose_libraries, nobody_answers
 from groundwire_server.router.branches import Branch, clarified_branch, narrative_branch, structured_branch
 from groundwire_server.router.frames import (
     AnswerPart,
@@ -86,12 +85,7 @@ def ask(
     check_ask(request, limits)
     chosen = choose_libraries(request.question, call, snapshots, unreachable)
     if chosen.unreachable and not chosen.snapshots:
-        raise Unavailable(
-            ErrorReason.LIBRARIES_UNREACHABLE,
-            "No library answered.",
-            hint="Try again later.",
-            details={"libraries": str(len(chosen.unreachable))},
-        )
+        raise nobody_answers(chosen.unreachable)
     routed = decide_route(
         request.question, call, chosen.snapshots, request.history, parts.gate, limits, request.force_route
     )
