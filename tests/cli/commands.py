@@ -146,9 +146,9 @@ def furnish(data: Path | str = "groundwire-data") -> None:
     """A document, a glossary and two figures in a data folder."""
     folder = write("mine", {"reports/2024.md": REPORT})
     write(".", {"figures.csv": FIGURES, "glossary.toml": GLOSSARY})
-    assert run("--data", data, "ingest", folder).code == 0
-    assert run("--data", data, "glossary", "load", "glossary.toml").code == 0
-    assert run("--data", data, "facts", "load", "figures.csv").code == 0
+    for words in (("ingest", folder), ("glossary", "load", "glossary.toml"), ("facts", "load", "figures.csv")):
+        ran = run("--data", data, *words)
+        assert ran.code == 0, ran
 
 
 def run_on_terminal(*words: str | Path, columns: int = 100, keys: str = "", **environment: str) -> Ran:
