@@ -425,3 +425,22 @@ def test_a_job_ends_when_what_it_waits_for_is_withdrawn(tmp_path: Path, monkeypa
     embedding.run()
     assert [job.state for job in embedding.told()] == [JobState.SUCCEEDED]
     embedding.worker.stop()
+
+
+def test_what_comes_while_it_looks_has_its_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also what comes between two of its steps, before it is woken for it."""
+    library = filled(tmp_path, 1)
+    embedding = Embedding(library, HashEmbedder()).run()
+    look = embedding.worker._next_batch
+    texts = iter([b"new"])
+
+    def come_then() -> dict[str, list[int]]:
+        for text in texts:
+            send(library, ("new.txt", text), ingest_id=OTHER_INGEST)
+        return look()
+
+    monkeypatch.setattr(embedding.worker, "_next_batch", come_then)
+    embedding.again()
+    assert [job.state for job in embedding.told()] == [JobState.SUCCEEDED] * 2
+    assert all(vectors(library).values())
+    embedding.worker.stop()

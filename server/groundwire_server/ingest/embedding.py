@@ -183,13 +183,17 @@ class EmbeddingWorker:
         """
         self._at, self._worked = AUDIENCES[0], False
         self._suspect.clear()
-        self._settle()
-        while self._going() and (batch := self._next_batch()):
-            self._embed_batch(pool, batch)
+        while self._going():
+            batch = self._next_batch()
+            # By the state of the batch or a later one: nothing is embedded before its job stands on the board, and none
+            # waits for what was withdrawn meanwhile.
             self._settle()
+            if not batch:
+                break
+            self._embed_batch(pool, batch)
         if self._suspect and self._going():
             self._judge_suspects()
-        self._settle()  # by the state that had no batch or a later one: what was missing may have been withdrawn since
+            self._settle()
 
     def _settle(self) -> None:
         self._jobs.settle(self._broken, self.rate(), self._going)
