@@ -24,10 +24,10 @@ from hypothesis import strategies as st
 from groundwire.v1 import ingest_pb2
 from tests.promises.direct import DirectHouse
 from tests.promises.examples import PHASES, ask, drawn_questions
-from tests.promises.questions import Question
+from tests.promises.questions import QUESTIONS, Question
 from tests.promises.small_houses import Clock, Workshop, wait_for_vectors, workshop
 from tests.promises.small_worlds import ATTRIBUTES, READERS, open_steps
-from tests.promises.worlds import DocumentStep, Step, WithdrawStep, step_part, take
+from tests.promises.worlds import INTERNAL, PUBLIC, DocumentStep, Step, WithdrawStep, step_part, take
 from tests.rpc.house import Documents, Facts, finish, start
 
 _MOST = 6
@@ -102,6 +102,14 @@ def test_equal_histories_give_equal_bytes(shop: Workshop, case: Case) -> None:
 @settings(max_examples=10_000, phases=PHASES)
 def test_equal_histories_give_equal_bytes_ten_thousand_times(shop: Workshop, case: Case) -> None:
     compare(shop, case)
+
+
+def test_a_retired_revision_tells_nothing_of_vectors(shop: Workshop) -> None:
+    """Whether it had its vector in time depends on the portions."""
+    texts = [("v/a.md", INTERNAL), ("v/b.md", PUBLIC), ("v/b.md", INTERNAL)]
+    steps = tuple(("default", DocumentStep(doc_id, "alpha", label)) for doc_id, label in texts)
+    order = tuple(range(len(steps)))
+    compare(shop, Case(1, True, 1, steps, order, (3,), 1, (), QUESTIONS["GetDocument"]))
 
 
 def compare(shop: Workshop, case: Case) -> None:

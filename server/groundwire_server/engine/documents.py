@@ -68,7 +68,8 @@ class DocumentReading:
 
     def _embedded(self, chunks: list[StoredChunk]) -> list[bool]:
         vectors = self._snapshot.vectors
-        if vectors is None:
+        # Whether one that is retired had its vector in time is no part of the state that answers.
+        if vectors is None or self.revision.died is not None:
             return [False] * len(chunks)
         rows = self._snapshot.columns.rows_of(np.array([chunk.chunk_row for chunk in chunks], np.int64))
         return [bool(each) for each in vectors.present[rows]]

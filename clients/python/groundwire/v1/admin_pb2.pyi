@@ -1090,7 +1090,7 @@ class DocumentChunk(google.protobuf.message.Message):
     parent_id: builtins.str
     """Section or question that it belongs to. Empty: none."""
     embedded: builtins.bool
-    """It has a vector of the present model."""
+    """It has a vector of the present model. Never set for a revision that is retired: no query finds it."""
     @property
     def span(self) -> groundwire.v1.value_pb2.Span:
         """Place in the source text."""
