@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from groundwire_server.engine import Engine, LibraryDeletion
+from groundwire_server.engine.jobs import Jobs
 from groundwire_server.errors import Aborted, ErrorReason, NotPermitted, UnknownResource
 from groundwire_server.evidence import Label, Principal
-from groundwire_server.jobs import IndexPart, Job
+from groundwire_server.jobs import IndexPart, Job, JobBoard, JobState
 from groundwire_server.library import LibraryConfig
 from groundwire_server.settings import load_settings
 from tests.support.eventually import eventually
@@ -108,3 +111,47 @@ def test_the_job_of_another_class_of_callers_is_unknown(here: Engine) -> None:
     (theirs,), _ = here.jobs.page(HIGHER, library_id="", state=None, after=None, limit=9)
     assert theirs.job_id != job.job_id
     assert ended(here, theirs, HIGHER).state is job.state
+
+
+def test_nothing_is_ordered_behind_the_look_at_what_a_deletion_ends(
+    here: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = delete(here, LOCAL, rehearse=True).confirmation
+    look, late, waited = JobBoard.open_jobs, [], []
+
+    def slowly(board: JobBoard, *args: Any, **more: Any) -> list[Job]:
+        found = look(board, *args, **more)
+        if args == ("a",) and not waited:
+            waited.append(True)
+            thread = threading.Thread(target=lambda: late.append(here.jobs.reindex("a", LOCAL, parts=WORDS)))
+            thread.start()
+            thread.join(0.2)
+            waited[0] = thread.is_alive()
+        return found
+
+    monkeypatch.setattr(JobBoard, "open_jobs", slowly)
+    delete(here, LOCAL, token)
+    assert waited == [True]
+    assert eventually(lambda: bool(late))
+    assert ended(here, late[0]).state is JobState.FAILED  # there is no such library any more
+
+
+def test_settings_that_change_while_a_cut_is_ordered_are_not_forgotten(
+    here: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start, first = Jobs.start_task, [True]
+
+    def overtaken(jobs: Jobs, *args: Any, **more: Any) -> Job:
+        job = start(jobs, *args, **more)
+        if first:
+            first.clear()
+            ended(here, job)
+            library = here._libraries.for_reading("a")
+            library.change_config(lambda _: LibraryConfig(chunk_chars=50, overlap_chars=0))
+        return job
+
+    monkeypatch.setattr(Jobs, "start_task", overtaken)
+    here.save_library(
+        "a", LibraryConfig(chunk_chars=90, overlap_chars=0), LOCAL, validate_only=False, if_snapshot_id=""
+    )
+    assert here.jobs.recut(here._libraries.for_reading("a"), LOCAL) is not None

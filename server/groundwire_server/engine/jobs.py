@@ -165,11 +165,14 @@ class Jobs:
         Raises:
             ResourceExhausted: OVERLOADED, too many jobs wait; STORAGE_FULL.
         """
-        if Recut.read(library.store.reader()).asked:
+        wanted = Recut.read(library.store.reader())
+        if wanted.asked:
             return None
         job = self.start_task(RECUT, library.library_id, principal, parts=_CUT_PARTS)
         with library.writing() as writer:
-            replace(Recut.read(library.store.reader()), asked=True).write(writer)
+            # Settings that have changed once more since are somebody else's to ask for, and not to be lost.
+            if Recut.read(library.store.reader()) == wanted:
+                replace(wanted, asked=True).write(writer)
         return job
 
     def planned_recut(self, snapshot: Snapshot, config: LibraryConfig, principal: Principal) -> Job | None:
@@ -185,16 +188,18 @@ class Jobs:
         Args:
             check: given the last state of one that is open; what it raises leaves everything as it was.
         """
-        ordered = {job.order.work_id: job.kind for job in self._board.open_jobs(library_id) if job.order is not None}
-        # Not what frees a library that had the id before.
-        others = [work_id for work_id, kind in ordered.items() if kind is not JobKind.DELETE_LIBRARY]
 
         def last(snapshot: Snapshot) -> None:
             check(snapshot)
             for work_id in others:
                 self._runner.cancel(work_id)
 
-        with self._ordering:
+        with self._ordering:  # of what is looked at, too: nothing is ordered behind the look
+            ordered = {
+                job.order.work_id: job.kind for job in self._board.open_jobs(library_id) if job.order is not None
+            }
+            # Not what frees a library that had the id before.
+            others = [work_id for work_id, kind in ordered.items() if kind is not JobKind.DELETE_LIBRARY]
             name = self._libraries.hide(library_id, last)
             for work_id in others:  # of a library that is not open, too
                 self._runner.cancel(work_id)
