@@ -117,7 +117,8 @@ def test_nothing_is_ordered_behind_the_look_at_what_a_deletion_ends(
     here: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     token = delete(here, LOCAL, rehearse=True).confirmation
-    look, late, waited = JobBoard.open_jobs, [], []
+    look, late = JobBoard.open_jobs, list[Job]()
+    waited: list[bool] = []
 
     def slowly(board: JobBoard, *args: Any, **more: Any) -> list[Job]:
         found = look(board, *args, **more)

@@ -147,11 +147,13 @@ def test_closures(
         if node in ids:
             continue
         expected[node] = path
-        if filtered:  # by the shortest path whose last edge is an "s", that does not pass the node before
+        if filtered:  # by the shortest path whose last edge is an "s", round the node itself
+            around = graph.copy()
+            around.remove_node(node)
+            befores = first_shortest(around, ids, depth - 1 if depth else None)
             ways = [
                 (len(before), before)
-                for last, before in reached.items()
-                if node not in before and (not depth or len(before) <= depth)
+                for last, before in befores.items()
                 for key in graph.get_edge_data(last, node, default={})
                 if graph.edges[last, node, key]["relation"] == "s"
             ]

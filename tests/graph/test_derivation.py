@@ -6,6 +6,7 @@ import re
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +121,47 @@ def test_each_step_comes_with_what_it_is_made_of(snapshot: Snapshot) -> None:
     (outcome,) = ran.outcomes
     assert isinstance(outcome.outcome, MetricFound)
     assert (outcome.outcome.snippet_ids, outcome.outcome.key.metric) == ((ids[0],), "PERCENT")
+
+
+def test_libraries_that_disagree_are_told_as_such(tmp_path: Path) -> None:
+    def told_of(metric: str, *libraries: dict[str, str]) -> tuple[bool, list[bool]]:
+        snapshots = []
+        for facts in libraries:
+            name = f"l{next(numbers)}"
+            stored = [stated(code, value) for code, value in facts.items()]
+            snapshots.append(make_library(tmp_path / name, facts=stored, glossary=GLOSSARY, library_id=name).snapshot())
+        ran = run(snapshots, of(metric))
+        (outcome,) = ran.outcomes
+        assert isinstance(outcome.outcome, MetricFound)
+        named = [each.payload for each in ran.snippets if each.snippet_id in outcome.outcome.snippet_ids]
+        marks = [each.conflicting for each in named if isinstance(each, MetricFact)]
+        return outcome.outcome.conflicting, marks
+
+    numbers = count()
+    assert told_of("REVENUE", {"REVENUE": "10"}, {"REVENUE": "20"}) == (True, [True, True])
+    assert told_of("REVENUE", {"REVENUE": "10"}, {"REVENUE": "10.0"}) == (False, [False, False])
+    for cogs, differs in (("3", False), ("4", True)):
+        both = {"REVENUE": "10", "COGS": "3"}, {"REVENUE": "10", "COGS": cogs}
+        assert told_of("GROSS", *both) == (differs, [])
+        assert told_of("GROSS", {"GROSS": "7"}, both[1]) == (differs, [False])
+
+
+@pytest.mark.parametrize("formula", ["SIXTEEN", "DEEP", "TINY"])
+def test_a_figure_is_told_whole_or_not_at_all(tmp_path: Path, formula: str) -> None:
+    terms = [
+        MetricTerm("P0", label="Base"),
+        MetricTerm("SIXTEEN", label="sixteenth", derivation=" * ".join(["P0"] * 16)),
+    ]
+    terms += [MetricTerm(f"P{n}", label=f"power {n}", derivation=f"P{n - 1} * P{n - 1}") for n in range(1, 30)]
+    terms += [
+        MetricTerm("DEEP", label="deep", derivation="P29 + 0"),
+        MetricTerm("TINY", label="tiny", derivation="1 / P4"),
+    ]
+    value = "7" * 900 if formula == "SIXTEEN" else f"1{'0' * 900}"
+    library = make_library(tmp_path, facts=[stated("P0", value, unit="RATIO")], glossary=Glossary(terms)).snapshot()
+    with pytest.raises(InvalidRequest) as refused:
+        run(library, of(formula))
+    assert [each.reason for each in refused.value.violations] == [ErrorReason.VALUE_OUT_OF_RANGE]
 
 
 def test_a_stored_figure_came_from_its_source_in_every_version(snapshot: Snapshot) -> None:

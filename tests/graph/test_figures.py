@@ -117,6 +117,42 @@ def outcomes(snapshot: Snapshot, operation: Rollup | Compare) -> tuple[MetricOut
     return run(snapshot, operation).outcomes
 
 
+@pytest.mark.parametrize(
+    ("units", "total"), [(("USD", "usd"), "8"), (("mW", "MW"), ""), (("m", "M"), ""), (("MWh", "mWh"), "")]
+)
+def test_case_tells_units_apart_where_it_may_be_a_prefix(tmp_path: Path, units: tuple[str, str], total: str) -> None:
+    facts = [fact("B", "5", unit=units[0]), fact("C", "3", unit=units[1])]
+    library = make_library(tmp_path, edges=[edge("A", "B"), edge("A", "C")], facts=facts, glossary=GLOSSARY).snapshot()
+    summed, compared = run(library, rollup()), run(library, Compare("REVENUE", "2020", ("B", "C")))
+    if total:
+        assert derived(summed).value == total
+        assert len(compared.snippets) == 2
+    for ran in () if total else (summed, compared):
+        assert ran.snippets == []
+        assert ran.summary.refusal is not None
+        assert ran.summary.refusal.reason is RefusalReason.UNLIKE_UNITS
+
+
+def test_operands_that_another_library_states_otherwise_are_marked(tmp_path: Path) -> None:
+    libraries = [
+        make_library(
+            tmp_path / name,
+            edges=[edge("A", "B"), edge("A", "C")],
+            facts=[fact("B", value), fact("C", "3")],
+            glossary=GLOSSARY,
+            library_id=name,
+        ).snapshot()
+        for name, value in (("one", "10"), ("two", "20"))
+    ]
+    ran = run(libraries, rollup())
+    (outcome,) = ran.outcomes
+    assert isinstance(outcome.outcome, MetricFound)
+    assert outcome.outcome.conflicting
+    assert [each.payload.value for each in ran.snippets if isinstance(each.payload, DerivedFigure)] == ["13", "23"]
+    operands = [each.payload for each in ran.snippets if isinstance(each.payload, MetricFact)]
+    assert [(each.key.entity, each.conflicting) for each in operands] == [("B", True), ("C", False)] * 2
+
+
 def test_a_sum_names_its_operands_and_what_is_missing(snapshot: Snapshot) -> None:
     ran = run(snapshot, rollup())
     figure = derived(ran)

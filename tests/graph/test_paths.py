@@ -136,6 +136,20 @@ def test_a_closure_crosses_what_fails_the_filter(snapshot: Snapshot) -> None:
     assert run(snapshot, below, hint=Predicate("seat", Operator.EQ, ("FR",))).nodes == ["AB", "AC", "ABD", "ABDF"]
 
 
+def test_a_closure_goes_round_a_node_to_an_edge_that_passes(tmp_path: Path) -> None:
+    """The shortest way to B leads over N; N itself is reached from B by the only edge that passes."""
+    edges = [edge("S", "N"), edge("N", "B"), edge("S", "X"), edge("X", "Y"), edge("Y", "B"), edge("B", "N", "owns")]
+    library = make_library(tmp_path, edges=edges).snapshot()
+    owned = Predicate("relation", Operator.EQ, ("owns",))
+    around = [tuple(f"entity:{code}" for code in "SXYBN")]
+    for depth, expected in ((0, around), (4, around), (3, [])):
+        ran = run(library, Closure(("S",), ("parent_of", "owns"), Direction.OUT, depth), filter=owned)
+        assert [path.node_ids for path in ran.paths] == expected
+        assert ran.summary.end_reason is EndReason.EXHAUSTED
+    cut = run(library, Closure(("S",), ("parent_of", "owns")), filter=owned, budget=(0, 6))
+    assert (cut.paths, cut.summary.end_reason) == ([], EndReason.GRAPH_BUDGET)
+
+
 def test_a_closure_leaves_out_where_it_starts(snapshot: Snapshot) -> None:
     assert run(snapshot, Closure(("D", "A"), ("parent_of",))).nodes == ["AB", "AC", "DF"]
     assert run(snapshot, Closure(("F",), ("owned_by",))).nodes == ["FD", "FDB", "FDC", "FDBA"]

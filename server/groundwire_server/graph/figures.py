@@ -48,10 +48,13 @@ from groundwire_server.metric import (
     Missing,
     Unread,
     VersionPolicy,
+    agree,
     asking_of,
     derive_figure,
     library_view,
+    mark_conflicts,
     not_found_text,
+    unit_key,
     unrecognized,
 )
 from groundwire_server.security import SecurityGate, drop_unreadable
@@ -172,7 +175,7 @@ def _compare(operation: Compare, call: Call, snapshots: Sequence[Snapshot]) -> _
     queries = [MetricQuery(operation.metric, each, operation.period, operation.channel) for each in operation.entities]
     answered = [answers.answer(place, query) for place, query in enumerate(queries)]
     operands = [each.operand for each in answered if each.operand is not None]
-    if len({figure.record.unit.casefold() for operand in operands for figure in operand.figures}) > 1:
+    if len({unit_key(figure.record.unit) for operand in operands for figure in operand.figures}) > 1:
         return make_refusal(RefusalReason.UNLIKE_UNITS, call.options.language or "en")
     snippets = {snippet.snippet_id: snippet for each in answered for snippet in each.snippets}
     return [each.outcome for each in answered], list(snippets.values())
@@ -189,12 +192,13 @@ def _derive(operation: Derivation, call: Call, graphs: Sequence[OpenGraph]) -> _
     outcome: MetricFound | MetricNotFound | UnrecognizedParam
     if found:
         named = tuple(name for result in found for name in result.named)
-        outcome = MetricFound(found[0].key, named, any(result.conflicting for result in found))
-        snippets = {snippet.snippet_id: snippet for result in found for snippet in result.snippets}
+        shown = (snippet for result in found for snippet in result.snippets)
+        snippets, conflicting = mark_conflicts(shown, (figure for result in found for figure in result.figures))
+        outcome = MetricFound(found[0].key, named, conflicting or not agree(found))
         if len(snippets) > MAX_FIGURES:
             words = f"it stands on {len(snippets)} figures, at most {MAX_FIGURES}"
             raise InvalidRequest.one("derivation.query", ErrorReason.VALUE_OUT_OF_RANGE, words)
-        return [MetricOutcome(0, query, outcome)], list(snippets.values())
+        return [MetricOutcome(0, query, outcome)], snippets
     refused = next((result for result in results if isinstance(result, Refusal)), None)
     if refused is not None:
         return refused

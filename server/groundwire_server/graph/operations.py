@@ -11,6 +11,7 @@ from groundwire_server.evidence import Call, EndReason
 from groundwire_server.graph.ancestors import common_ancestors
 from groundwire_server.graph.budget import Budget
 from groundwire_server.graph.edges import Edge, EdgeTest, Trail, node_id
+from groundwire_server.graph.landing import Landings
 from groundwire_server.graph.nodes import Node
 from groundwire_server.graph.opened import OpenGraph
 from groundwire_server.graph.paths import find_paths
@@ -102,8 +103,10 @@ def _closure(operation: Closure, place: Place, run: _Run) -> Iterator[Piece]:
     ways = place.graph.relations.ways(operation.relations, operation.direction)
     around = run.around(place, run.test.unfiltered)
     reached = reach(around, place.known, ways, operation.max_depth, run.budget)
+    landings = Landings(reached, run.test, operation.max_depth, run.budget) if run.test.filters else None
     for node in reached.found():
-        trail = reached.landing(node, run.test) if run.test.filters else reached.trail(node)
+        run.call.cancel.check("walk")
+        trail = landings.trail(node) if landings is not None else reached.trail(node)
         if trail is not None:
             order = (len(trail.edges), node_id(node), place.graph.library_id)
             yield Piece(order, place.graph, trail)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from groundwire_server.graph.budget import Budget
-from groundwire_server.graph.edges import Edge, EdgeTest, Trail, node_id
+from groundwire_server.graph.edges import Edge, Trail, node_id
 from groundwire_server.graph.nodes import Node
 from groundwire_server.graph.surroundings import Surroundings
 from groundwire_server.graph.ways import Ways
@@ -41,16 +41,6 @@ class Reach:
     def found(self) -> list[Node]:
         """What was reached, without the starts."""
         return [node for node in self.rank if node not in self.starts]
-
-    def landing(self, node: Node, test: EdgeTest) -> Trail | None:
-        """The shortest path to a node whose last edge passes a test, without a node twice; None: there is none."""
-        first = sorted(self.arrivals[node], key=lambda way: (self.rank[way[0]], way[1].order()))
-        for before, edge in first:
-            kept = edge.narrowed(test)
-            trail = self.trail(before)
-            if kept is not None and node not in trail.nodes:
-                return Trail((*trail.nodes, node), (*trail.edges, kept))
-        return None
 
 
 def reach(around: Surroundings, starts: Iterable[Node], ways: Ways, max_depth: int, budget: Budget) -> Reach:

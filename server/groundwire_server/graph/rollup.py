@@ -36,6 +36,7 @@ from groundwire_server.metric import (
     asking_of,
     is_additive,
     library_view,
+    mark_conflicts,
     not_found_text,
     read_query,
     unrecognized,
@@ -90,7 +91,9 @@ def roll_up(
     key_found = next(result.key for result in results if result.figure is not None)
     found_ids = tuple(figure.snippet_id for figure in figures)
     operands = [operand for result in results for operand in result.operands]
-    return MetricOutcome(0, query, MetricFound(key_found, found_ids)), [*figures, *operands]
+    # A sum of one library stands on no figure that its own sources contradict; those of another one may.
+    shown, conflicting = mark_conflicts(operands, (figure for result in results for figure in result.figures))
+    return MetricOutcome(0, query, MetricFound(key_found, found_ids, conflicting)), [*figures, *shown]
 
 
 def _key(order: RollupOrder, graph: OpenGraph, view: LibraryView) -> Key | Unread:

@@ -1,7 +1,8 @@
 """The structured channel: exact figures or a typed refusal."""
 
+from groundwire_server.metric.across import mark_conflicts
 from groundwire_server.metric.answers import MAX_FIGURES, Answered, Answers, asking_of, library_view, unrecognized
-from groundwire_server.metric.derivation import CameToBe, derive_figure
+from groundwire_server.metric.derivation import CameToBe, agree, derive_figure
 from groundwire_server.metric.exit import fact_snippet_id
 from groundwire_server.metric.figures import FACT_ATTRIBUTES
 from groundwire_server.metric.listing import FactWish, ListedFact, list_facts
@@ -18,6 +19,7 @@ from groundwire_server.metric.request import (
 )
 from groundwire_server.metric.rollup import Below, RolledUp, add_up, is_additive
 from groundwire_server.metric.texts import not_found_text
+from groundwire_server.metric.units import unit_key
 from groundwire_server.metric.vocabulary import Vocabulary, vocabulary_of
 
 __all__ = [
@@ -42,6 +44,7 @@ __all__ = [
     "VersionPolicy",
     "Vocabulary",
     "add_up",
+    "agree",
     "asking_of",
     "derive_figure",
     "expand_queries",
@@ -49,9 +52,11 @@ __all__ = [
     "is_additive",
     "library_view",
     "list_facts",
+    "mark_conflicts",
     "not_found_text",
     "query_metric",
     "read_query",
+    "unit_key",
     "unrecognized",
     "vocabulary_of",
 ]

@@ -22,6 +22,7 @@ from groundwire_server.glossary import Glossary
 from groundwire_server.metric.exit import fact_lineage, fact_snippet_id
 from groundwire_server.metric.figures import Figure
 from groundwire_server.metric.statement import derived_statement
+from groundwire_server.metric.units import unit_key
 
 __all__ = ["DIGITS", "EXACT", "RATIO", "Operand", "calculate", "single_figure"]
 
@@ -57,7 +58,7 @@ def calculate(operation: Operation, first: Operand | None, second: Operand | Non
     one, two = single_figure(first), single_figure(second)
     if one is None or two is None:
         return make_refusal(RefusalReason.OPERAND_CONFLICTING, language)
-    units = {figure.record.unit.casefold() for operand in (first, second) for figure in operand.figures}
+    units = {unit_key(figure.record.unit) for operand in (first, second) for figure in operand.figures}
     if len(units) > 1:
         return make_refusal(RefusalReason.UNLIKE_UNITS, language)
     computed = _compute(operation, Decimal(one.record.value), Decimal(two.record.value))

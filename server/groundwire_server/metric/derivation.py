@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from itertools import combinations
 
+from groundwire_server.errors import ErrorReason, InvalidRequest
 from groundwire_server.evidence import (
     CancelToken,
     DerivedFigure,
@@ -24,14 +26,15 @@ from groundwire_server.evidence import (
 )
 from groundwire_server.glossary import derivation_codes, read_derivation
 from groundwire_server.metric.calculation import Operand, single_figure
-from groundwire_server.metric.conflict import conflicting_figures
+from groundwire_server.metric.conflict import conflicting_figures, disagree
 from groundwire_server.metric.exit import fact_lineage, fact_snippet
 from groundwire_server.metric.figures import Figure
-from groundwire_server.metric.formula import Quantity, compute, written_with_numbers
+from groundwire_server.metric.formula import MOST_DIGITS, Quantity, compute, written_with_numbers
 from groundwire_server.metric.lookup import Found, LibraryView, Missing, look_up
 from groundwire_server.metric.reading import Asking, Unread
 from groundwire_server.metric.request import VersionPolicy
 from groundwire_server.metric.statement import formula_statement
+from groundwire_server.metric.units import unit_key
 
 __all__ = ["CameToBe", "derive_figure"]
 
@@ -44,12 +47,13 @@ class CameToBe:
     """A figure and what it is made of. `named`: ids of the figure itself, one a source where it is stored.
 
     snippets: the figure, what it is made of level by level, and at last the earlier versions of all that is stored.
+    figures: the stored figures that are named; none where it is computed.
     """
 
     key: MetricKey
     named: tuple[str, ...]
     snippets: tuple[Snippet, ...]
-    conflicting: bool = False
+    figures: tuple[Figure, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,9 @@ def derive_figure(
     A figure that is stored came from its source, in every version; one that is not is computed by the formula of its
     metric, from figures that are stored or computed likewise. One operand that is missing, of unlike unit, or whose
     sources disagree leaves nothing to compute.
+
+    Raises:
+        InvalidRequest: a computed figure has too many digits to be told whole.
     """
     deriver = _Deriver(query, replace(view, figures=replace(view.figures, versions=VersionPolicy.ALL)), asking, cancel)
     result = deriver.look_up(query.metric)
@@ -81,7 +88,7 @@ def derive_figure(
         figures, clashing = _latest(result.figures), conflicting_figures(result.figures)
         shown = tuple(deriver.snippet(figure, conflicting=_id(figure) in clashing) for figure in figures)
         earlier = deriver.earlier(result.figures, figures)
-        return CameToBe(result.key, tuple(each.snippet_id for each in shown), (*shown, *earlier), bool(clashing))
+        return CameToBe(result.key, tuple(each.snippet_id for each in shown), (*shown, *earlier), tuple(figures))
     term = view.vocabulary.glossary.metrics.get(result.key.metric)
     if term is None or not term.derivation.strip():
         return result
@@ -89,6 +96,25 @@ def derive_figure(
     if isinstance(part, RefusalReason):
         return make_refusal(part, asking.language)
     return CameToBe(result.key, (part.snippet.snippet_id,), tuple(_in_levels(part)))
+
+
+def agree(found: Sequence[CameToBe]) -> bool:
+    """Whether what several libraries compute is the same, and what others have stored of it; stored among themselves
+    is not looked at."""
+    computed: list[tuple[str, str]] = []
+    for each in found:
+        payload = each.snippets[0].payload
+        if isinstance(payload, DerivedFigure):
+            computed.append((unit_key(payload.unit), payload.value))
+    stored = [figure.record for each in found for figure in each.figures]
+    return all(
+        (unit != other_unit or Decimal(value) == Decimal(other))
+        for (unit, value), (other_unit, other) in combinations(computed, 2)
+    ) and not any(
+        unit == unit_key(record.unit) and disagree(value, None, record.value, record.decimals)
+        for unit, value in computed
+        for record in stored
+    )
 
 
 class _Deriver:
@@ -135,7 +161,7 @@ class _Deriver:
     def _stored(self, found: Found) -> _Part | RefusalReason:
         clashing = bool(conflicting_figures(found.figures))
         operand = Operand(found.key, found.figures, clashing, self._view.vocabulary.glossary)
-        if len({figure.record.unit.casefold() for figure in _latest(found.figures)}) > 1:
+        if len({unit_key(figure.record.unit) for figure in _latest(found.figures)}) > 1:
             return RefusalReason.UNLIKE_UNITS
         figure = single_figure(operand)
         if figure is None:
@@ -164,9 +190,14 @@ class _Deriver:
                 return part
             parts.append(part)
         values = {code: part.quantity for code, part in zip(codes, parts, strict=True)}
-        computed = compute(formula, values)
+        try:
+            computed = compute(formula, values)
+        except ArithmeticError:
+            raise _too_long(key.metric) from None
         if isinstance(computed, RefusalReason):
             return computed
+        if len(computed.value.as_tuple().digits) + abs(computed.value.adjusted()) > MOST_DIGITS:
+            raise _too_long(key.metric)
         places = {code: place for place, code in enumerate(codes, start=1)}
         return self._derived(key, computed, written_with_numbers(formula, places), parts)
 
@@ -199,6 +230,11 @@ class _Deriver:
             label=label,
         )
         return _Part(snippet, replace(computed, unit=unit), lineages, label, tuple(parts))
+
+
+def _too_long(metric: str) -> InvalidRequest:
+    words = f"{metric} has more than {MOST_DIGITS} digits"
+    return InvalidRequest.one("derivation.query", ErrorReason.VALUE_OUT_OF_RANGE, words)
 
 
 def _in_levels(top: _Part) -> Iterable[Snippet]:

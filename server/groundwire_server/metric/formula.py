@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import ROUND_HALF_EVEN, Context, Decimal, Inexact
+from decimal import ROUND_HALF_EVEN, Context, Decimal, Inexact, Overflow
 
 from groundwire_server.evidence import RefusalReason
 from groundwire_server.glossary import Combined, Constant, Formula, MetricName, Negated
 from groundwire_server.metric.calculation import DIGITS, EXACT, RATIO
+from groundwire_server.metric.units import unit_key
 
-__all__ = ["Quantity", "compute", "written_with_numbers"]
+__all__ = ["MOST_DIGITS", "Quantity", "compute", "written_with_numbers"]
+
+MOST_DIGITS = EXACT.prec
+# A product of products has more digits than its parts; it is told whole or not at all.
+_WHOLE = Context(prec=MOST_DIGITS, traps=[Inexact, Overflow])
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,9 @@ def compute(formula: Formula, values: Mapping[str, Quantity]) -> Quantity | Refu
 
     Args:
         values: of every metric that the formula names.
+
+    Raises:
+        ArithmeticError: a sum or product has more than `MOST_DIGITS` digits, or a quotient is out of all range.
     """
     match formula:
         case MetricName(code):
@@ -79,13 +87,13 @@ def _combine(sign: str, one: Quantity, two: Quantity) -> Quantity | RefusalReaso
     if sign in ("+", "-"):
         if not _alike(one, two):
             return RefusalReason.UNLIKE_UNITS
-        value = EXACT.add(one.value, two.value) if sign == "+" else EXACT.subtract(one.value, two.value)
+        value = _WHOLE.add(one.value, two.value) if sign == "+" else _WHOLE.subtract(one.value, two.value)
         return Quantity(value, one.unit or two.unit, rounded)
     if sign == "*":
         if not (one.is_pure or two.is_pure):
             return RefusalReason.UNLIKE_UNITS
         unit = (two.unit or one.unit) if one.is_pure else one.unit
-        return Quantity(EXACT.multiply(one.value, two.value), unit, rounded)
+        return Quantity(_WHOLE.multiply(one.value, two.value), unit, rounded)
     if not two.value:
         return RefusalReason.DIVISION_BY_ZERO
     if not (two.is_pure or _alike(one, two)):
@@ -98,4 +106,4 @@ def _combine(sign: str, one: Quantity, two: Quantity) -> Quantity | RefusalReaso
 
 def _alike(one: Quantity, two: Quantity) -> bool:
     """Whether two quantities are of one kind. A number stands beside a ratio, and beside nothing else."""
-    return one.unit.casefold() == two.unit.casefold() or (one.is_pure and two.is_pure)
+    return unit_key(one.unit) == unit_key(two.unit) or (one.is_pure and two.is_pure)

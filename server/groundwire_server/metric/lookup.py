@@ -24,6 +24,7 @@ from groundwire_server.metric.figures import Figure, FigureReader, is_instant, p
 from groundwire_server.metric.fiscal import fiscal_spans
 from groundwire_server.metric.reading import Asking, Key, Reading, Unread, read_query
 from groundwire_server.metric.texts import ambiguous_text, unknown_text
+from groundwire_server.metric.units import unit_key
 from groundwire_server.metric.vocabulary import Vocabulary
 from groundwire_server.store import StoredFact
 
@@ -124,7 +125,7 @@ def _decided(
 
 
 def _one_value(figures: list[Figure]) -> bool:
-    stated = {(Decimal(f.record.value), f.record.unit.casefold()) for f in figures if f.latest}
+    stated = {(Decimal(f.record.value), unit_key(f.record.unit)) for f in figures if f.latest}
     return len(stated) == 1 and all(f.latest for f in figures)
 
 

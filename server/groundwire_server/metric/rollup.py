@@ -31,6 +31,7 @@ from groundwire_server.metric.figures import Figure
 from groundwire_server.metric.lookup import Found, LibraryView, look_up, look_up_key
 from groundwire_server.metric.reading import Asking, Key
 from groundwire_server.metric.statement import sum_statement
+from groundwire_server.metric.units import unit_key
 
 __all__ = ["Below", "RolledUp", "add_up", "is_additive"]
 
@@ -54,11 +55,12 @@ class Below:
 
 @dataclass(frozen=True, slots=True)
 class RolledUp:
-    """The derived figure and its operands in node order; neither where nothing below has a figure."""
+    """The derived figure and its operands in node order, with their figures; none where nothing below has one."""
 
     key: MetricKey
     figure: Snippet | None = None
     operands: tuple[Snippet, ...] = ()
+    figures: tuple[Figure, ...] = ()
 
 
 def is_additive(metric: str, glossary: Glossary) -> bool:
@@ -97,7 +99,7 @@ def add_up(
         single = single_figure(found) if found is not None else None
         if single is not None and found is not None:
             figures.append(single)
-            if len({figure.record.unit.casefold() for figure in (*found.figures, figures[0])}) > 1:
+            if len({unit_key(figure.record.unit) for figure in (*found.figures, figures[0])}) > 1:
                 return make_refusal(RefusalReason.UNLIKE_UNITS, asking.language)
         elif found is not None or not each.stands_for_others:
             reason = MissingReason.NOT_FOUND if found is None else MissingReason.CONFLICTING
@@ -109,6 +111,7 @@ def add_up(
         whole,
         _sum(whole, figures, missing, glossary, asking.language, partial=bool(missing) or cut),
         tuple(fact_snippet(figure, glossary, asking.language, conflicting=False) for figure in figures),
+        tuple(figures),
     )
 
 

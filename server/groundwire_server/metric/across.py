@@ -1,0 +1,42 @@
+"""Figures that one library has and another one states otherwise (semantics 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import date
+
+from groundwire_server.evidence import MetricFact, Snippet
+from groundwire_server.metric.conflict import conflicting_figures
+from groundwire_server.metric.exit import fact_snippet_id
+from groundwire_server.metric.figures import Figure
+
+__all__ = ["mark_conflicts"]
+
+
+def mark_conflicts(snippets: Iterable[Snippet], figures: Iterable[Figure]) -> tuple[list[Snippet], bool]:
+    """The snippets, each once, those marked that another source contradicts; and whether there are any.
+
+    Args:
+        figures: the latest of each source, of one metric and any entities, from all libraries together.
+    """
+    groups: dict[tuple[str, date, date], list[Figure]] = {}
+    for figure in figures:  # a fiscal year may be of other days in another library
+        record = figure.record
+        groups.setdefault((record.entity, record.period_first, record.period_last), []).append(figure)
+    clashing = {name for group in groups.values() for name in _names_of_conflicts(group)}
+    shown = {snippet.snippet_id: snippet for snippet in snippets}
+    for name in clashing & shown.keys():
+        payload = shown[name].payload
+        if isinstance(payload, MetricFact):
+            shown[name] = replace(shown[name], payload=replace(payload, conflicting=True))
+    return list(shown.values()), bool(clashing)
+
+
+def _names_of_conflicts(group: Sequence[Figure]) -> set[str]:
+    clashing = conflicting_figures(group)
+    return {
+        fact_snippet_id(each.library_id, each.fact)
+        for each in group
+        if (each.library_id, each.fact.fact_id) in clashing
+    }
