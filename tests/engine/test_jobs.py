@@ -15,7 +15,7 @@ from groundwire_server.engine.jobs import Jobs
 from groundwire_server.errors import Aborted, ErrorReason, NotPermitted, UnknownResource
 from groundwire_server.evidence import Label, Principal
 from groundwire_server.jobs import IndexPart, Job, JobBoard, JobState
-from groundwire_server.library import LibraryConfig
+from groundwire_server.library import LibraryConfig, Recut
 from groundwire_server.settings import load_settings
 from tests.support.eventually import eventually
 
@@ -146,8 +146,8 @@ def test_settings_that_change_while_a_cut_is_ordered_are_not_forgotten(
         job = start(jobs, *args, **more)
         if first:
             first.clear()
-            ended(here, job)
             library = here._libraries.for_reading("a")
+            assert eventually(lambda: Recut.read(library.store.reader()).asked)  # the work is over
             library.change_config(lambda _: LibraryConfig(chunk_chars=50, overlap_chars=0))
         return job
 
