@@ -27,6 +27,7 @@ MAX_PATH_EDGES = 1000
 
 def decode_verify(message: tools_pb2.VerifyCitationRequest, findings: Findings) -> VerifyRequest:
     """A lineage as it was given out, and what it is said to hold."""
+    findings.all_known(message)
     return VerifyRequest(_lineage(message.lineage, "lineage", findings), _claim(message, findings))
 
 

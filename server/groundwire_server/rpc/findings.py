@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from google.protobuf.descriptor import EnumDescriptor
+from google.protobuf.message import Message
 
 from groundwire_server.errors import ErrorReason, InvalidRequest, NotImplementedHere, Violation
 from groundwire_server.evidence import Filter
@@ -64,6 +65,20 @@ class Findings:
         said = "must be set" if number == 0 else f"{number} is no {enum.name}"
         self.add(field, reason, f"{said}; valid: {', '.join(names.values())}")
         return False
+
+    def all_known(self, message: Message, path: str = "") -> None:
+        """Every number of an enum in a message is one of its enum's, whether or not anything here reads it."""
+        for field, value in message.ListFields():
+            here = f"{path}.{field.name}" if path else field.name
+            if field.enum_type is None and field.message_type is None:
+                continue
+            single = isinstance(value, int | Message)
+            for place, each in enumerate((value,) if single else value):
+                at = here if single else f"{here}[{place}]"
+                if field.enum_type is None:
+                    self.all_known(each, at)
+                else:
+                    self.known(at, each, field.enum_type)
 
     def settle(self) -> None:
         """Raises InvalidRequest with all violations, else NotImplementedHere for the first missing feature."""
