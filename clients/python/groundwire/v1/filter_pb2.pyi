@@ -16,7 +16,8 @@ DESCRIPTOR: google.protobuf.descriptor.FileDescriptor
 @typing.final
 class Filter(google.protobuf.message.Message):
     """A tree of predicates. It only narrows and keeps the order. Depth at most 8, 256 nodes in all. A row that lacks the
-    attribute of a predicate fails that predicate, whichever its operator.
+    attribute of a predicate fails that predicate, whichever its operator. At most 256 KiB encoded: the header gives
+    filter and hint back.
     """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor

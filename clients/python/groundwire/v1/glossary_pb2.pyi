@@ -151,7 +151,7 @@ class Term(google.protobuf.message.Message):
     """Name to show. Empty: the code."""
     @property
     def synonyms(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___Synonym]:
-        """Names for it. Code and label are always two more."""
+        """Names for it, at most 512 code points each. Code and label are always two more."""
 
     @property
     def metric(self) -> global___MetricDetail:

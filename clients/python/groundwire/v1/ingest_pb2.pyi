@@ -203,8 +203,8 @@ class DocumentHead(google.protobuf.message.Message):
 
     @property
     def attributes(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[groundwire.v1.value_pb2.Attribute]:
-        """Attributes for filters; names once each. They win over those in the file itself. One whose type is another than the
-        library has for it refuses the document with ATTRIBUTE_TYPE_MISMATCH.
+        """Attributes for filters; names once each, at most 256. They win over those in the file itself. One whose type is
+        another than the library has for it refuses the document with ATTRIBUTE_TYPE_MISMATCH.
         """
 
     def __init__(
@@ -610,13 +610,15 @@ class FactRecord(google.protobuf.message.Message):
     channel: builtins.str
     """Name or code of the channel. Empty: TOTAL."""
     value: builtins.str
-    """Exact decimal text, "-312.50". Required unless withdraw is set: missing is not zero."""
+    """Exact decimal text, "-312.50", at most 1,000 characters. Required unless withdraw is set: missing is not zero."""
     unit: builtins.str
     """Unit code. Empty: the metric's."""
     decimals: builtins.int
-    """Decimal places to which the source vouches for value; -6 is "to the million". Unset: every digit stands."""
+    """Decimal places to which the source vouches for value, -1,000 to 1,000; -6 is "to the million". Unset: every digit
+    stands.
+    """
     source_doc: builtins.str
-    """Document or file that states it. Required."""
+    """Document or file that states it, at most 512 bytes without control characters, as all names here. Required."""
     locator: builtins.str
     """Place in it, e.g. "sheet=PL,cell=C7". Required."""
     as_written: builtins.str
@@ -635,7 +637,7 @@ class FactRecord(google.protobuf.message.Message):
     """
     @property
     def dimensions(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[groundwire.v1.value_pb2.Dimension]:
-        """Further axes."""
+        """Further axes, at most 32; names once each."""
 
     @property
     def valid_as_of(self) -> google.protobuf.timestamp_pb2.Timestamp:
@@ -647,7 +649,7 @@ class FactRecord(google.protobuf.message.Message):
 
     @property
     def attributes(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[groundwire.v1.value_pb2.Attribute]:
-        """Attributes for filters; names once each."""
+        """Attributes for filters; names once each, at most 256, all of a row at most 64 KiB."""
 
     def __init__(
         self,
@@ -713,7 +715,7 @@ class RelationRecord(google.protobuf.message.Message):
     valid_to: builtins.str
     """Last day on which it holds. Empty: open."""
     source_doc: builtins.str
-    """Document or file that states it. Required."""
+    """Document or file that states it, at most 512 bytes without control characters, as all names here. Required."""
     locator: builtins.str
     """Place in it. Required."""
     label: global___Label.ValueType
@@ -722,7 +724,7 @@ class RelationRecord(google.protobuf.message.Message):
     """Take the relation with this key back, as FactRecord.withdraw does."""
     @property
     def attributes(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[groundwire.v1.value_pb2.Attribute]:
-        """Attributes, e.g. pct; names once each."""
+        """Attributes, e.g. pct; names once each, at most 256, all of a row at most 64 KiB."""
 
     def __init__(
         self,
