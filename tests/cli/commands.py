@@ -157,7 +157,9 @@ def run_on_terminal(*words: str | Path, columns: int = 100, keys: str = "", **en
     fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     process = subprocess.Popen(
         [*COMMAND, *(str(word) for word in words)],
-        env={"TERM": "xterm", **{name: value for name, value in os.environ.items() if name != "TERM"}} | environment,
+        env={name: value for name, value in os.environ.items() if name not in ("TERM", "COLUMNS")}
+        | {"TERM": "xterm"}
+        | environment,
         stdin=its,
         stdout=its,
         stderr=its,

@@ -54,6 +54,7 @@ def test_history_and_what_changed() -> None:
     plus = "".join(line[2:] for line in changed.splitlines() if line.startswith("+ "))
     assert "Osaka" in minus or "sa" in minus
     assert plus
+    assert "the new plant in Osaka opened" in minus  # in its line, not a letter or two
     assert run("documents", "diff", "reports/2024.md", "--from", "2", "--to", "2").code in (0, 1)
     frames = run("documents", "diff", "reports/2024.md", "--from", "1", "--to", "2", "--json").frames
     assert {frame["frame"] for frame in frames} == {"TextChange"}
@@ -63,6 +64,10 @@ def test_a_withdrawn_document_is_out_and_comes_back() -> None:
     revise()
     assert run("documents", "withdraw", "b.txt").out == "b.txt is withdrawn; its last revision was 1\n"
     assert "was withdrawn already" in run("documents", "withdraw", "b.txt").out
+    gone = run("documents", "withdraw", "reports/2024.md").out
+    assert gone == "reports/2024.md is withdrawn, with 1 figure from it; its last revision was 2\n"
+    assert run("facts", "list", "--source", "reports/2024.md").out == ""
+    run("ingest", "mine", "--exclude", "b.txt")
     assert "0 snippets" in run("retrieve", "pears").out
     assert len(run("documents", "list").out.splitlines()) == 1
     everything = run("documents", "list", "--withdrawn").out.splitlines()
@@ -81,7 +86,10 @@ def test_a_document_that_is_not_there(command: str) -> None:
 
 def test_a_library_that_is_not_there() -> None:
     furnish()
-    assert "(UNKNOWN_LIBRARY)" in run("documents", "list", "--library", "nowhere").complaint
+    complaint = run("documents", "list", "--library", "nowhere").complaint
+    assert "(UNKNOWN_LIBRARY)" in complaint
+    assert "`groundwire libraries create` makes one" in complaint
+    assert "Nothing has been stored yet" in run("--data", "other", "documents", "list").complaint
 
 
 def test_names_in_any_script_on_a_narrow_terminal() -> None:

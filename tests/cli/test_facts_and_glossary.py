@@ -49,6 +49,12 @@ def test_a_bad_row_is_named_with_its_column_and_the_others_land() -> None:
         ({"f.csv": b"\x00\x01"}, ("f.csv",), 3, "refused f.csv: the content is no text"),
         ({"f.csv": FIGURES, "m.toml": b"\xff"}, ("f.csv", "--mapping", "m.toml"), 1, "m.toml: it is no UTF-8 text"),
         ({"f.csv": FIGURES, "m.toml": "["}, ("f.csv", "--mapping", "m.toml"), 3, "is no TOML"),
+        (
+            {"f.csv": FIGURES, "m.toml": 'value = "Turnover"'},
+            ("f.csv", "--mapping", "m.toml"),
+            3,
+            'value: a field; where it stands is said below [columns], as value = "name of the column"',
+        ),
         ({"f.csv": FIGURES}, ("f.csv", "--form", "xlsx"), 2, "'xlsx' is not one of"),
         ({"f.csv": FIGURES}, ("f.csv", "none.csv"), 2, "'none.csv' does not exist"),
         ({"f.csv": FIGURES}, ("f.csv", "--library", "No Lib"), 1, "library"),
@@ -84,7 +90,7 @@ def test_a_glossary_goes_in_all_or_nothing() -> None:
         (
             "g.toml",
             '[[metric]]\ncode = "A"\nsynonyms = {en = ["x"]}\n[[metric]]\ncode = "B"\nsynonyms = {en = ["x"]}\n',
-            "'x' is a name of A (put[0]) and of B (put[1])",
+            "g.toml: metric 'x' is a name of A (metric[0], line 1) and of B (metric[1], line 4)",
         ),
     ],
 )
@@ -93,3 +99,13 @@ def test_a_glossary_that_does_not_hold(name: str, content: str | bytes, why: str
     ran = run("glossary", "load", name)
     assert ran.code == 1
     assert why in ran.complaint
+
+
+def test_a_shared_name_is_told_with_the_setting_that_takes_it() -> None:
+    same = GLOSSARY + '[[metric]]\ncode = "UNITS"\nunit = "items"\nsynonyms = { en = ["Sales"] }\n'
+    write(".", {"g.toml": same})
+    assert run("libraries", "create", "odd").code == 0
+    complaint = run("glossary", "load", "g.toml", "--library", "odd").complaint
+    way_out = complaint.partition("For the latter: groundwire ")[2].removesuffix(" (GLOSSARY_CONFLICT)")
+    assert run(*way_out.split()).code == 0
+    assert run("glossary", "load", "g.toml", "--library", "odd").code == 0

@@ -77,7 +77,9 @@ def test_what_cannot_be_read_is_named_and_the_others_go_on() -> None:
     ran = run("ingest", folder)
     assert ran.code == 3
     assert ran.out.splitlines() == ["a.txt revision 1, 1 chunks", "1 stored, 0 unchanged, 10 refused"]
-    refused = sorted(ran.err.splitlines())
+    *lines, advice = ran.err.splitlines()
+    assert advice == "files that are no documents are passed over with --exclude '*.docx'"
+    refused = sorted(lines)
     assert all(line.startswith("refused ") and line.endswith(")") for line in refused)
     names = [
         "b.md",

@@ -31,6 +31,7 @@ def test_without_a_model_a_fallback_is_told_and_may_be_forbidden() -> None:
         (("x", "--top-k", "1000"), "top_k: 1000 is not in 0..200"),
         (("x", "--fusion", "magic"), "tuning.fusion: 'magic' is none of linear, rrf"),
         (("x", "--in", "nowhere"), "There is no library 'nowhere' here. Libraries: default."),
+        (("x", "--filter", "titel=y"), "'titel' is no attribute here; near: title; known: doc_id, "),
         (("x" * 9000,), "9000 code points, at most 8192"),
     ],
 )

@@ -96,6 +96,9 @@ def test_what_lies_above() -> None:
     rows = rows_of("ancestors", "Gamma", "Delta")
     assert rows
     assert all("Acme Corporation" in row[2] for row in rows)
+    alone = run("trace", "ancestors", "Gamma")
+    assert alone.code == 2
+    assert "groundwire trace closure Gamma --relation parent_of --direction in" in alone.complaint
 
 
 def test_stored_relations() -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache
 
 import click
 
-from groundwire import DocumentRevision, TextChange
+from groundwire import Client, DocumentRevision, Span, TextChange
 from groundwire_server.cli.groups import CommandGroup
 from groundwire_server.cli.options import WORDS, json_option, library_option, server_options
 from groundwire_server.cli.output import show_json
@@ -21,6 +22,7 @@ __all__ = ["command"]
 _document = click.argument("document", type=WORDS)
 _STATE = Column("state", colour=lambda text: "green" if text == "active" else "yellow")
 _REVISION = click.IntRange(1, 2**31 - 1)
+_CONTEXT = 40  # characters beside a change, within its line
 
 
 @click.group(name="documents", cls=CommandGroup)
@@ -166,7 +168,7 @@ def diff(session: Session, document: str, old: int | None, new: int | None, libr
     """
     with session.client(embedder=False) as client:
         changes = client.diff_revisions(document, library=library, old_revision=old or 0, new_revision=new or 0)
-        shown = sum(1 for _ in _show_changes(changes, as_json))
+        shown = sum(1 for _ in _show_changes(changes, _texts(client, document, library, old, new), as_json))
     if not shown and not as_json:
         say("the texts are equal")
 
@@ -188,12 +190,36 @@ def withdraw(session: Session, documents: tuple[str, ...], library: str, as_json
     """
     with session.client(embedder=False) as client:
         for document in documents:
-            done = client.withdraw(document, library=library)
             if as_json:
-                show_json(done)
-            else:
-                state = "is withdrawn" if done.withdrawn_now else "was withdrawn already"
-                say(f"{document} {state}; its last revision was {done.revision}")
+                show_json(client.withdraw(document, library=library))
+                continue
+            named_by = _named_by(client, document, library)
+            done = client.withdraw(document, library=library)
+            state = f"is withdrawn{named_by}" if done.withdrawn_now else "was withdrawn already"
+            say(f"{document} {state}; its last revision was {done.revision}")
+
+
+def _named_by(client: Client, document: str, library: str) -> str:
+    """How many figures and relations go with a document, as far as the caller may see them."""
+    figures = sum(1 for _ in client.list_facts(library=library, source_doc=document))
+    relations = sum(1 for _ in client.list_relations(library=library, source_doc=document))
+    told = [
+        f"{count} {name if count == 1 else f'{name}s'}"
+        for count, name in ((figures, "figure"), (relations, "relation"))
+        if count
+    ]
+    return f", with {' and '.join(told)} from it" if told else ""
+
+
+def _texts(client: Client, document: str, library: str, old: int | None, new: int | None) -> Callable[[bool], str]:
+    """The texts that are compared, each fetched when it is first asked for: True the newer, False the older."""
+
+    def text(newer: bool) -> str:
+        last = new or next(iter(client.list_revisions(document, library=library))).revision
+        revision = last if newer else old or last - 1
+        return client.get_document(document, library=library, revision=revision, include_text=True).text
+
+    return cache(text)
 
 
 def _revision_row(each: DocumentRevision) -> tuple[object, ...]:
@@ -225,14 +251,32 @@ def _describe(revision: DocumentRevision) -> None:
     )
 
 
-def _show_changes(changes: Iterable[TextChange], as_json: bool) -> Iterable[TextChange]:
+def _show_changes(changes: Iterable[TextChange], text: Callable[[bool], str], as_json: bool) -> Iterable[TextChange]:
+    """Each change within its line: a letter or two alone says little. `text` gives the newer text, else the older."""
     for change in changes:
         if as_json:
             show_json(change)
         else:
             old, new = change.old_span, change.new_span
             say_exactly(paint(f"@@ {old.start}-{old.end} -> {new.start}-{new.end} @@", "cyan"))
-            for mark, text, colour in (("-", change.old_text, "red"), ("+", change.new_text, "green")):
-                for line in text.splitlines():
+            for mark, changed, span, newer, colour in (
+                ("-", change.old_text, old, False, "red"),
+                ("+", change.new_text, new, True, "green"),
+            ):
+                lines = in_its_line(text(newer), span).splitlines() if changed else ()
+                for line in lines:
                     say_exactly(paint(f"{mark} {printable(line)}", colour))
         yield change
+
+
+def in_its_line(text: str, span: Span) -> str:
+    """What stands at a span with what is beside it in its line, cut where that is long.
+
+    >>> in_its_line("One line.\\nIt makes batteries for buses.", Span(34, 38))
+    'It makes batteries for buses.'
+    """
+    line = text.rfind("\n", 0, span.start) + 1
+    end = text.find("\n", span.end)
+    end = len(text) if end < 0 else end
+    first, last = max(line, span.start - _CONTEXT), min(end, span.end + _CONTEXT)
+    return f"{'…' if first > line else ''}{text[first:last]}{'…' if last < end else ''}"

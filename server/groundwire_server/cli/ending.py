@@ -21,6 +21,9 @@ USAGE = 2
 SOME_REFUSED = 3
 BROKEN_PIPE = 141
 
+_NOTHING_HINT = "Nothing has been stored yet in this data folder; --data names another, `groundwire ingest` begins."
+_LIBRARY_HINT = "`groundwire libraries list` shows those that there are, `groundwire libraries create` makes one."
+
 EXIT_CODES = """\
 Exit codes:
     0  done; a question that has no answer is answered too
@@ -93,7 +96,9 @@ def _of_the_client(error: Exception) -> str:
     if not isinstance(error, GroundwireError):
         return ""
     name = error.status if error.reason is ErrorReason.UNSPECIFIED else error.reason.name
-    return f"{error.message} ({name})"
+    library = error.details.get("library_id") if error.reason is ErrorReason.UNKNOWN_LIBRARY else None
+    hint = "" if library is None else _NOTHING_HINT if library == "default" else _LIBRARY_HINT
+    return f"{_sentences(error.message, hint)} ({name})"
 
 
 def _of_the_system(error: OSError) -> str:

@@ -82,9 +82,11 @@ def retrieval(
 ) -> None:
     """nDCG@10, Recall@100, MRR@10 on FOLDER: corpus.jsonl(.gz), queries.jsonl, qrels.tsv.
 
-    A line of the corpus is one document with doc_id, title, text and meta. The run file has query_id, doc_id and
-    score, up to 100 documents a query in the order of the answer; scores that tie are told apart by the least that
-    every evaluator sees. Intervals are 95 % bootstrap over queries, with the same resamples for every run on a folder.
+    A line of the corpus is one document with doc_id, title, text and meta, a line of the queries one with query_id and
+    text. qrels.tsv has a heading, then query_id, doc_id and relevance with tabs between them. The run file has
+    query_id, doc_id and score, up to 100 documents a query in the order of the answer; scores that tie are told apart
+    by the least that every evaluator sees. Intervals are 95 % bootstrap over queries, with the same resamples for every
+    run on a folder.
 
     \b
     groundwire eval retrieval ./scifact --mode hybrid --run run.tsv --json totals.json
@@ -150,9 +152,11 @@ def routes(
     groundwire eval routes routes.jsonl --run run.jsonl --json totals.json
     groundwire eval routes routes.jsonl --load ../sec_facts
 
-    The router reads the names of a glossary and of facts: those of FILE's own folder, and of the folders beside it that
-    the questions name as `origin`. Evidence is covered when the route brings all that the question needs; composite
-    brings everything, and its share is told beside. A question that is refused counts as wrong.
+    A line is {"question": "Why did costs fall?", "route": "narrative", "language": "en"}; routes are narrative,
+    structured and composite. The router reads the names of a glossary and of facts: those of FILE's own folder, and of
+    the folders beside it that the questions name as `origin`. Evidence is covered when the route brings all that the
+    question needs; composite brings everything, and its share is told beside. A question that is refused counts as
+    wrong.
     """
     from groundwire_server.cli.evaluate.routes import evaluate_routes
 

@@ -42,7 +42,7 @@ def command() -> None:
 @click.option(
     "--mapping",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="TOML beside the files: names of relations (relations.toml), or of columns.",
+    help="TOML that says which column is which field, or how relations are named.",
 )
 @label_option
 @click.option("--dry-run", is_flag=True, help="Say what would happen, and store nothing.")
@@ -63,7 +63,21 @@ def load(
 
     \b
     groundwire facts load facts.jsonl
+    groundwire facts load turnover.csv --mapping turnover.toml
     groundwire facts load regions.jsonl --form relations_jsonl --mapping relations.toml
+
+    A figure needs metric, entity, period, value, source_doc and locator, in columns of these names. Where a file has
+    others, or lacks one that is the same everywhere, a mapping says so:
+
+    \b
+    [columns]
+    entity = "Company"
+    value = "Turnover (USD)"
+    [constants]
+    metric = "REVENUE"
+    source_doc = "reports/2024.md"
+
+    For relations it names each with its inverse: part_of = {inverse = "parent_of"}.
 
     Loading the same again changes nothing. Exit code 3 when some rows were refused.
     """

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
 
-from groundwire import Client, GlossaryFinding, TermDescription
+from groundwire import Client, ErrorReason, GlossaryFinding, GroundwireError, TermDescription
 from groundwire_server.cli.ending import FAILED
 from groundwire_server.cli.groups import CommandGroup
 from groundwire_server.cli.lint import LintFinding, lint_file, lint_glossary
@@ -48,11 +50,18 @@ def load(session: Session, file: Path, library: str, add: bool, dry_run: bool, a
     \b
     groundwire glossary load glossary.toml --dry-run
     """
-    from groundwire_server.cli.terms import read_terms
+    from groundwire_server.cli.terms import read_terms, term_places
 
-    terms = read_terms(file)
+    terms, places = read_terms(file), term_places(file)
     with session.client(embedder=False) as client:
-        update = client.update_glossary(terms, library=library, replace_all=not add, validate_only=dry_run)
+        try:
+            update = client.update_glossary(terms, library=library, replace_all=not add, validate_only=dry_run)
+        except GroundwireError as error:
+            if error.reason is not ErrorReason.GLOSSARY_CONFLICT:
+                raise
+            said = re.sub(r"\bput\[(\d+)\]", lambda put: places[int(put[1])], error.message)
+            allow = f"groundwire libraries set {shlex.quote(library)} --set ambiguous=report"
+            raise click.ClickException(f"{file}: {said} For the latter: {allow} (GLOSSARY_CONFLICT)") from None
     if as_json:
         show_json(update)
         return
@@ -75,7 +84,8 @@ def lint(session: Session, file: Path | None, library: str, as_json: bool) -> in
     groundwire glossary lint glossary.toml
     groundwire glossary lint --library minutes
 
-    Errors: a name that two terms of a kind share (both places are told), a derivation that is no formula, names an
+    Errors: a name that two terms of a kind share (both places are told; a library with the setting ambiguous=report
+    takes it, and answers with all that it may mean), a derivation that is no formula, names an
     unknown metric or leads back to itself, a field that does not hold. To look at: additivity that was assumed,
     metrics without a unit, ratios that are added, names in facts that no term has. Exit code 1 when there are errors.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import click
@@ -31,9 +31,11 @@ from groundwire_server.cli.session import Session
 from groundwire_server.cli.streams import note, say
 from groundwire_server.errors import DocumentRefused
 from groundwire_server.ingest import FolderFault, FolderFile, load_sidecar, walk_folder
-from groundwire_server.readers import Metadata
+from groundwire_server.readers import Metadata, can_read
 
 __all__ = ["command"]
+
+_ENDINGS_TOLD = 3
 
 
 @click.command(name="ingest")
@@ -74,12 +76,17 @@ def command(
     said = Label.read(label) if label else Label.UNSPECIFIED
     with session.client(embedder=True) as client:
         uploads = _uploads(files, chunker, said, report)
-        with client.ingest_documents(uploads, library=library, validate_only=dry_run) as events:
-            for event in events:
-                report.take(event)
-        report.sum_up(paths, dry_run=dry_run)
-        if wait and not dry_run:
-            await_embeddings(client, library)
+        try:
+            with client.ingest_documents(uploads, library=library, validate_only=dry_run) as events:
+                for event in events:
+                    report.take(event)
+            report.sum_up(paths, dry_run=dry_run)
+            if wait and not dry_run:
+                await_embeddings(client, library)
+        except KeyboardInterrupt:
+            if not dry_run:
+                note("what was named above is stored; the same command goes on from there")
+            raise
     return SOME_REFUSED if report.refused else None
 
 
@@ -114,6 +121,7 @@ class _Report:
         self.refused = 0
         self._as_json = as_json
         self._told = 0
+        self._no_text: set[str] = set()  # endings of files that no reader takes
         self._summary: IngestSummary | None = None
         self._choices: set[str] = set()
         self._telling = threading.Lock()
@@ -131,6 +139,8 @@ class _Report:
                 case DocumentOutcome(error=error):
                     self._told += 1
                     self.refused += error is not None
+                    if error is not None and not can_read(event.doc_id):
+                        self._no_text.add(PurePosixPath(event.doc_id).suffix)
                     if not self._as_json:
                         self._tell(event)
                 case IngestSummary():
@@ -145,6 +155,9 @@ class _Report:
         if self._summary is not None and not self._as_json:
             done = "would be stored" if dry_run else "stored"
             say(f"{self._summary.stored} {done}, {self._summary.unchanged} unchanged, {self.refused} refused")
+        if endings := sorted(self._no_text - {""}):
+            passed_over = " ".join(f"--exclude '*{ending}'" for ending in endings[:_ENDINGS_TOLD])
+            note(f"files that are no documents are passed over with {passed_over}")
 
     def _tell(self, outcome: DocumentOutcome) -> None:
         if outcome.error is not None:

@@ -42,6 +42,7 @@ __all__ = ["as_json", "as_plain", "describe", "show", "show_json"]
 
 _WIDTH = 96
 _FIRST_WORD = re.compile(r"  \[\d+\]|not found|[a-z]+")
+_DIGEST = re.compile(r"(@[0-9a-f]{12})[0-9a-f]{52}\b")  # --json has all of it
 _COLOURS = {
     "answer": "green",
     "found": "green",
@@ -153,7 +154,8 @@ def _plan(plan: Iterable[PlanStep]) -> list[str]:
     for step in plan:
         coverage = "" if step.coverage is None else f"coverage={step.coverage}"
         detail = ", ".join(part for part in (step.detail, coverage) if part)
-        lines.append(f"  plan   {step.stage:<9} {step.backend}{f' ({detail})' if detail else ''}")
+        backend = _DIGEST.sub(r"\1", step.backend)
+        lines.append(f"  plan   {step.stage:<9} {backend}{f' ({detail})' if detail else ''}")
     return lines
 
 
@@ -176,7 +178,8 @@ def _snippet(snippet: Snippet, ranks: dict[str, int]) -> list[str]:
     ranks[snippet.snippet_id] = snippet.rank
     lineage = snippet.lineage
     revision = f" revision {lineage.revision}" if lineage.revision else ""
-    place = f"{_place(snippet)}{revision}"
+    library = "" if lineage.library_id in ("", "default") else f"{lineage.library_id}: "
+    place = f"{library}{_place(snippet)}{revision}"
     match snippet.payload:
         case TextPassage(text=text):
             span = f" {lineage.span.start}-{lineage.span.end}" if lineage.span else ""

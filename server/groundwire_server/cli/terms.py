@@ -13,7 +13,7 @@ from groundwire_server.errors import InvalidRequest
 from groundwire_server.glossary import Glossary, Term, kind_of
 from groundwire_server.glossary.terms import EntityTerm, MemberTerm, MetricTerm, RelationTerm
 
-__all__ = ["glossary_form", "read_terms"]
+__all__ = ["glossary_form", "read_terms", "term_places"]
 
 _KINDS = {
     "metric": groundwire.TermKind.METRIC,
@@ -40,16 +40,23 @@ def read_terms(path: Path) -> list[groundwire.Term]:
 
     Raises ClickException with the file and every fault in it.
     """
+    return [_term(term) for term in _read(path).terms]
+
+
+def term_places(path: Path) -> list[str]:
+    """Where each of the terms that `read_terms` gives stands in its file."""
+    return list(_read(path).places)
+
+
+def _read(path: Path) -> Glossary:
     form = glossary_form(path)
     text = read_text(path)
     try:
         if form == "toml":
-            glossary = Glossary.from_toml(text, ambiguous="report")
-        else:
-            glossary = Glossary.from_jsonl(text.split("\n"), ambiguous="report")
+            return Glossary.from_toml(text, ambiguous="report")
+        return Glossary.from_jsonl(text.split("\n"), ambiguous="report")
     except InvalidRequest as error:
         raise click.ClickException(f"{path}: {error}") from None
-    return [_term(term) for term in glossary.terms]
 
 
 def _term(term: Term) -> groundwire.Term:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from typing import Any
 
@@ -210,11 +211,18 @@ def ancestors(
     strict: bool,
     as_json: bool,
 ) -> None:
-    """Show what lies above all of NODES, the nearest first, with the ways up to it.
+    """Show what lies above all of NODES, two or more, the nearest first, with the ways up to it.
 
     \b
     groundwire trace ancestors Acme Globex
+
+    What lies above one: `groundwire trace closure Acme --relation parent_of --direction in`.
     """
+    if len(nodes) == 1:
+        alone = (
+            f"trace closure {shlex.quote(nodes[0])} --relation {shlex.quote(relation or 'parent_of')} --direction in"
+        )
+        raise click.UsageError(f"What two or more have in common is shown here; for one: groundwire {alone}")
     with session.client(embedder=False) as client:
         found = client.common_ancestors(
             nodes,

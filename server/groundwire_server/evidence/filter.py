@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from difflib import get_close_matches
 from enum import Enum
 from typing import Any
 
@@ -199,11 +200,12 @@ def _check_predicate(predicate: Predicate, schema: Mapping[str, Family], path: s
     declared = schema.get(predicate.field)
     if declared is None:
         known = ", ".join(sorted(schema)) or "none"
+        near = get_close_matches(predicate.field[:80], schema, n=1)
         found.append(
             Violation(
                 f"{path}.field",
                 ErrorReason.FILTER_UNKNOWN_FIELD,
-                f"{predicate.field[:80]!r} is no attribute here; known: {known}",
+                f"{predicate.field[:80]!r} is no attribute here; {f'near: {near[0]}; ' if near else ''}known: {known}",
             )
         )
         return

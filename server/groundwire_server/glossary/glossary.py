@@ -92,6 +92,7 @@ class Glossary:
         self.member_names = {name: _index(axis.values(), variants=True) for name, axis in members.items()}
         by_term = {_place_key(term): place for term, place in zip(given, listed, strict=True)}
         by_term.update({_place_key(term): "built in" for term in whole})
+        self.places: tuple[str, ...] = tuple(by_term[_place_key(term)] for term in self.terms)  # in the order of terms
         self.conflicts = _conflicts((*self.terms, *whole), by_term)
         if self.conflicts and ambiguous == "refuse":
             raise _refusal(self.conflicts)

@@ -65,6 +65,8 @@ class FactMapping:
         }
         for name in document:
             why = "no such table; known: columns, constants, dimensions"
+            if name in FACT_FIELDS or name in _ALIASES:
+                why = f'a field; where it stands is said below [columns], as {name} = "name of the column"'
             violations.append(Violation(f"{_FIELD}.{name}", ErrorReason.UNKNOWN_NAME, why))
         for table in ("columns", "constants"):
             for name in tables[table]:

@@ -58,7 +58,9 @@ def _held(folder: Path, holder: dict[str, object]) -> FailedPrecondition:
     pid, address = str(holder.get("pid", "")), str(holder.get("address", ""))
     who = f"process {pid}" if pid else "another process"
     where = f", which answers at {address}" if address else ""
-    hint = f"Call it there, or stop it first: kill {pid}" if pid else "Stop it first."
+    hint = (
+        f"Call it there; a command lets go of it when it is done; to stop it: kill {pid}" if pid else "Stop it first."
+    )
     return FailedPrecondition(
         ErrorReason.NOT_SERVING,
         f"The data folder {folder} is in use by {who}{where}.",
