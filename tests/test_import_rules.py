@@ -14,7 +14,7 @@ PACKAGE = "groundwire_server"
 # From left to right: a room may know the rooms of the lines above its own, and itself. Nothing looks right or sideways.
 LEVELS = [
     {"errors"},
-    {"evidence"},
+    {"evidence", "kernels"},
     {"text", "settings"},
     {"glossary", "chunking", "readers", "security"},
     {"store"},

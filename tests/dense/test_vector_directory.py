@@ -9,17 +9,21 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from groundwire_server.dense import VectorDirectory, VectorIndex, pack_vector
+from groundwire_server.dense import VectorDirectory, VectorIndex, code_folder, encode, pack_vector
+from groundwire_server.dense.vector_manifest import read_manifest, write_manifest
 from groundwire_server.errors import ErrorReason, FailedPrecondition
 
 DIM = 16
 VERSION = "ab" * 32
+CENTRE = np.linspace(-0.1, 0.1, DIM, dtype=np.float32)
 
 
 def vectors(n: int, seed: int = 0) -> NDArray[np.float32]:
@@ -46,8 +50,11 @@ def nothing(start: int, stop: int) -> Iterable[tuple[int, bytes | None]]:
     return ()
 
 
-def directory(path: Path, version: str = VERSION, dim: int = DIM) -> VectorDirectory:
-    return VectorDirectory(path, model="tiny", version=version, dim=dim)
+def directory(
+    path: Path, version: str = VERSION, dim: int = DIM, centre: NDArray[np.float32] | None = None
+) -> VectorDirectory:
+    centre_of = None if centre is None else lambda: centre
+    return VectorDirectory(path, model="tiny", version=version, dim=dim, centre_of=centre_of)
 
 
 def contents(index: VectorIndex) -> list[bytes | None]:
@@ -118,6 +125,85 @@ def test_any_order_and_batching_gives_the_same_index(tmp_path: Path) -> None:
     assert found == [([row.tobytes() for row in matrix],) * 2] * 3
 
 
+def _codes(index: VectorIndex) -> list[bytes]:
+    codes = index.codes
+    assert codes is not None
+    arrays: list[NDArray[Any]] = [codes.rows.codes, codes.rows.steps]
+    if codes.signs is not None:
+        arrays += [codes.signs.centre, codes.signs.bits, codes.signs.marks]
+    return [array.tobytes() for array in arrays]
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Signs from 2000 vectors on."""
+    monkeypatch.setattr(code_folder, "SIGNS_FROM", 2000)
+
+
+def test_codes_follow_the_vectors_however_they_came(tmp_path: Path, few: None) -> None:
+    matrix = vectors(3000)
+    rng = np.random.default_rng(2)
+    present = np.zeros(3000, np.bool_)
+    folder = directory(tmp_path, centre=CENTRE)
+    folder.load(3000, nothing)
+    for batch in np.array_split(rng.permutation(3000)[:2700], 9):
+        index = folder.put(batch.tolist(), matrix[batch])
+        present[batch] = True
+        centre = CENTRE if present.sum() >= 2000 else None
+        assert _codes(index) == _codes(VectorIndex(matrix, present, VERSION, codes=encode(matrix, present, centre)))
+    again = directory(tmp_path, centre=CENTRE).load(3000, nothing)
+    assert _codes(again) == _codes(folder.index)
+
+
+def _flip(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.seek(path.stat().st_size // 3)
+        byte = file.read(1)
+        file.seek(-1, os.SEEK_CUR)
+        file.write(bytes([byte[0] ^ 8]))
+
+
+def _cut(path: Path) -> None:
+    os.truncate(path, path.stat().st_size // 2)
+
+
+@pytest.mark.parametrize("kind", ["i8", "steps", "bits", "marks"])
+@pytest.mark.parametrize("harm", [_flip, _cut, Path.unlink])
+def test_damaged_codes_are_made_again(
+    tmp_path: Path, truth: Truth, few: None, kind: str, harm: Callable[[Path], None]
+) -> None:
+    sound = _codes(directory(tmp_path, centre=CENTRE).load(3000, truth))
+    assert len(sound) == 5
+    (path,) = tmp_path.glob(f"*.{kind}")
+    harm(path)
+    truth.asked.clear()
+    assert _codes(directory(tmp_path, centre=CENTRE).load(3000, truth)) == sound
+    before = path.stat().st_mtime_ns
+    assert _codes(directory(tmp_path, centre=CENTRE).load(3000, truth)) == sound
+    assert path.stat().st_mtime_ns == before
+
+
+def test_a_folder_without_codes_gets_them(tmp_path: Path, truth: Truth, few: None) -> None:
+    sound = _codes(directory(tmp_path, centre=CENTRE).load(3000, truth))
+    manifest = read_manifest(tmp_path)
+    assert manifest is not None
+    write_manifest(tmp_path, replace(manifest, codes=None))
+    for kind in ("i8", "steps", "bits", "marks"):
+        next(tmp_path.glob(f"*.{kind}")).unlink()
+    assert _codes(directory(tmp_path, centre=CENTRE).load(3000, truth)) == sound
+    assert read_manifest(tmp_path) is not None
+
+
+def test_without_a_centre_a_library_stays_without_signs(tmp_path: Path, truth: Truth, few: None) -> None:
+    def broken() -> NDArray[np.float32]:
+        raise RuntimeError("no")
+
+    folder = VectorDirectory(tmp_path, model="tiny", version=VERSION, dim=DIM, centre_of=broken)
+    index = folder.load(3000, truth)
+    assert index.codes is not None
+    assert index.codes.signs is None
+
+
 def _delete_all(path: Path) -> None:
     for file in path.iterdir():
         file.unlink()
@@ -166,7 +252,7 @@ def test_damage_is_noticed_and_made_good(tmp_path: Path, truth: Truth, harm: Cal
     truth.asked.clear()
     assert contents(directory(tmp_path).load(3000, truth)) == sound
     assert truth.asked == []
-    assert len(list(tmp_path.iterdir())) == 2
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".f32", ".i8", ".json", ".steps"]
 
 
 def test_damage_costs_one_block_only(tmp_path: Path, truth: Truth) -> None:

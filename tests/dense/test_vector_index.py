@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -13,15 +13,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from groundwire_server.dense import DenseHits, VectorIndex
+from groundwire_server.dense import DenseHits, VectorIndex, encode
+from tests.dense.legs import LEGS, use
 from tests.dense.plain import plain_search
 
 DIM = 24
 
 
+@pytest.fixture(params=LEGS, autouse=True, scope="module")
+def leg(request: pytest.FixtureRequest) -> Iterator[str]:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        use(request.param, monkeypatch)
+        yield request.param
+
+
 def _units(rows: NDArray[Any]) -> NDArray[np.float32]:
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0), np.float32)
+
+
+def _index(matrix: NDArray[np.float32], present: NDArray[np.bool_]) -> VectorIndex:
+    return VectorIndex(matrix, present, "v", codes=encode(matrix, present, np.full(DIM, 0.1, np.float32)))
 
 
 def _shuffled_key(n: int, seed: int) -> Callable[[int], tuple[str, int]]:
@@ -82,7 +94,7 @@ def test_equals_the_plain_loop(
     present = rng.random(n) < 0.95
     candidates = rng.random(n) < share
     key = _shuffled_key(n, depth)
-    index = VectorIndex(matrix, present, "v")
+    index = _index(matrix, present)
     for query in (_random(rng, 1)[0], matrix[3], np.zeros(DIM, np.float32), -matrix[5]):
         hits = index.search(query, candidates, depth, key)
         _same(hits, plain_search(matrix, candidates & present, query, depth, key))
@@ -96,7 +108,7 @@ def test_equals_the_plain_loop_anywhere(seed: int, depth: int, n: int, share: fl
     candidates = rng.random(n) < share
     query = _units(rng.integers(-1, 2, (1, DIM)).astype(np.float64))[0]
     key = _shuffled_key(n, seed)
-    hits = VectorIndex(matrix, np.ones(n, np.bool_), "v").search(query, candidates, depth, key)
+    hits = _index(matrix, np.ones(n, np.bool_)).search(query, candidates, depth, key)
     _same(hits, plain_search(matrix, candidates, query, depth, key))
 
 
@@ -130,7 +142,7 @@ def test_a_row_without_a_vector_is_no_hit_whatever_lies_there() -> None:
     matrix = _random(np.random.default_rng(0), 50)
     present = np.arange(50) % 2 == 0
     matrix[~present] = np.nan
-    index = VectorIndex(matrix, present, "v")
+    index = _index(matrix, present)
     hits = index.search(matrix[0], np.ones(50, np.bool_), 50, int)
     assert sorted(hits.rows.tolist()) == list(range(0, 50, 2))
     hits = index.search(matrix[0], np.ones(50, np.bool_), 3, int)
@@ -140,7 +152,7 @@ def test_a_row_without_a_vector_is_no_hit_whatever_lies_there() -> None:
 
 
 def test_a_zero_query_ranks_all_candidates_by_key() -> None:
-    index = VectorIndex(_random(np.random.default_rng(0), 500), np.ones(500, np.bool_), "v")
+    index = _index(_random(np.random.default_rng(0), 500), np.ones(500, np.bool_))
     hits = index.search(np.zeros(DIM, np.float32), np.ones(500, np.bool_), 10, lambda row: -row)
     assert hits.rows.tolist() == list(range(499, 489, -1))
     assert hits.scores.tolist() == [0.0] * 10

@@ -1,5 +1,7 @@
 """Embedders, and exact reproducible search over their vectors."""
 
+from groundwire_server.dense.centre import model_centre
+from groundwire_server.dense.code_folder import Codes, encode
 from groundwire_server.dense.embedder import Embedder, pack_vector, unpack_vector
 from groundwire_server.dense.factory import EMBEDDER_NAMES, make_embedder
 from groundwire_server.dense.hash_embedder import HashEmbedder
@@ -27,6 +29,7 @@ __all__ = [
     "KNOWN_MODELS",
     "CacheUse",
     "CatalogueEntry",
+    "Codes",
     "DenseHits",
     "Embedder",
     "HashEmbedder",
@@ -39,10 +42,12 @@ __all__ = [
     "VectorDirectory",
     "VectorIndex",
     "VectorsOf",
+    "encode",
     "find_model",
     "fixed_dots",
     "list_models",
     "make_embedder",
+    "model_centre",
     "pack_vector",
     "prepare",
     "unit_vector",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["coarse_error", "fixed_dots", "unit_vector"]
+__all__ = ["coarse_error", "fixed_dots", "fold", "unit_vector"]
 
 BLOCK_ROWS = 512  # the products of one block, 1.5 MB at 384 dimensions, stay in the cache
 HALF_ULP_32 = 2.0**-24
@@ -31,13 +31,13 @@ def fixed_dots(rows: NDArray[np.float32], query: NDArray[np.float32]) -> NDArray
     wide = query.astype(np.float64)
     scores = np.empty(len(rows), np.float64)
     for start in range(0, len(rows), BLOCK_ROWS):
-        scores[start : start + BLOCK_ROWS] = _fold(np.multiply(rows[start : start + BLOCK_ROWS], wide))
+        scores[start : start + BLOCK_ROWS] = fold(np.multiply(rows[start : start + BLOCK_ROWS], wide))
     return scores
 
 
 def unit_vector(vector: NDArray[np.float64]) -> NDArray[np.float32]:
     """The vector divided by its length, as float32; read-only. The zero vector stays zero."""
-    length = np.sqrt(_fold(vector[None] * vector[None])[0])
+    length = np.sqrt(fold(vector[None] * vector[None])[0])
     unit = (vector / length if length > 0 else np.zeros_like(vector)).astype(np.float32)
     unit.flags.writeable = False
     return unit
@@ -61,7 +61,7 @@ def coarse_error(dim: int, row_norm: float, query_norm: float) -> float:
     return 1.01 * ((single + double) * row_norm * query_norm + underflow)
 
 
-def _fold(terms: NDArray[np.float64]) -> NDArray[np.float64]:
+def fold(terms: NDArray[np.float64]) -> NDArray[np.float64]:
     """Sums of each row of [n, dim] in the order that `fixed_dots` says."""
     width = terms.shape[1]
     while width > 1 and width % 2 == 0:

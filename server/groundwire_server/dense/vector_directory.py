@@ -1,8 +1,9 @@
 """The derived vector index of one library on disk.
 
 The truth is in the store, which keeps each text's vector by content hash and model. This folder holds the same vectors
-by row, mapped: `vectors-<number>.f32` and `vectors.json`, the manifest. Whatever is missing or damaged here is fetched
-from the store again, with identical results.
+by row, mapped: `vectors-<number>.f32` and `vectors.json`, the manifest; beside them, under the same name, the codes
+that a search reads first (`CodeFolder`). Whatever is missing or damaged here is fetched from the store or made again,
+with identical results. A vector of 384 dimensions takes 1536 bytes, its codes 392, and 56 more in a large library.
 
 Order of writing: rows into the file, fsync, then the manifest by rename. A row counts only once the manifest says so,
 and the manifest's checksums cover the rows that count: a process killed at any point leaves the state before or after.
@@ -17,7 +18,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_server.dense.vector_file import VectorFile
+from groundwire_server.dense.code_folder import CodeFolder
+from groundwire_server.dense.record_file import RecordFile
 from groundwire_server.dense.vector_index import VectorIndex
 from groundwire_server.dense.vector_manifest import (
     BLOCK_ROWS,
@@ -42,16 +44,27 @@ class VectorDirectory:
         model: name of the embedder, for people.
         version: the embedder's; vectors of another one are refused.
         dim: length of a vector.
+        centre_of: gives the model's centre (`model_centre`), asked once the library is large; None: every search reads
+            all candidates.
     """
 
-    def __init__(self, path: Path, *, model: str, version: str, dim: int) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        model: str,
+        version: str,
+        dim: int,
+        centre_of: Callable[[], NDArray[np.float32]] | None = None,
+    ) -> None:
         self._path = path
         self._model = model
         self._version = version
         self._dim = dim
         self._lock = threading.Lock()
-        self._file: VectorFile | None = None
+        self._file: RecordFile | None = None
         self._checksums: list[int] = []
+        self._codes = CodeFolder(path, dim, centre_of)
         self._index: VectorIndex | None = None
 
     @property
@@ -78,6 +91,11 @@ class VectorDirectory:
             if manifest is not None:
                 self._check_model(manifest)
             present = self._open(manifest, n_rows)
+            assert self._file is not None
+            self._file.grow(n_rows)
+            matrix, name = self._file.map(n_rows), self._file.path.stem
+            if self._codes.open(name, None if manifest is None else manifest.codes, matrix, present):
+                self._write_manifest(present)
             self._publish(n_rows, present)
             for start, stop in _ranges_with_gaps(present):
                 self._fetch(start, stop, vectors_of)
@@ -115,6 +133,7 @@ class VectorDirectory:
             if self._file is not None:
                 self._file.close()
                 self._file = None
+            self._codes.close()
 
     def _check_model(self, manifest: VectorManifest) -> None:
         if (manifest.version, manifest.dim) != (self._version, self._dim):
@@ -139,11 +158,11 @@ class VectorDirectory:
             self._file.close()
         present = np.zeros(n_rows, np.bool_)
         if manifest is None or len(manifest.present) > n_rows:
-            self._file = VectorFile(self._path / self._new_name(), self._dim)
+            self._file = RecordFile(self._path / self._new_name(), "<f4", (self._dim,))
             self._checksums = []
             return present
-        self._file = VectorFile(self._path / manifest.file, self._dim)
-        covered = min(len(manifest.present), self._file.rows)
+        self._file = RecordFile(self._path / manifest.file, "<f4", (self._dim,))
+        covered = min(len(manifest.present), self._file.records)
         present[:covered] = manifest.present[:covered]
         self._checksums = list(manifest.checksums)
         matrix = self._file.map(covered)
@@ -161,7 +180,8 @@ class VectorDirectory:
     def _publish(self, n_rows: int, present: NDArray[np.bool_]) -> None:
         assert self._file is not None
         self._file.grow(n_rows)
-        self._index = VectorIndex(self._file.map(n_rows), present, self._version, 1 + NORM_SLACK)
+        codes = self._codes.map(n_rows)
+        self._index = VectorIndex(self._file.map(n_rows), present, self._version, 1 + NORM_SLACK, codes)
 
     def _fetch(self, start: int, stop: int, vectors_of: VectorsOf) -> None:
         """Take what the store has for a range, a block at a time."""
@@ -225,13 +245,20 @@ class VectorDirectory:
         self._checksums += [0] * (-(-len(present) // BLOCK_ROWS) - len(self._checksums))
         for block in blocks:
             self._checksums[block] = block_checksum(matrix, present, block)
-        name = self._file.path.name
+        self._codes.update(blocks, matrix, present)
+        self._write_manifest(present)
+
+    def _write_manifest(self, present: NDArray[np.bool_]) -> None:
+        """Write it; then remove files that it no longer names."""
+        assert self._file is not None
+        name, stem = self._file.path.name, self._file.path.stem
+        checksums = tuple(self._checksums)
         write_manifest(
             self._path,
-            VectorManifest(self._model, self._version, self._dim, name, present, tuple(self._checksums)),
+            VectorManifest(self._model, self._version, self._dim, name, present, checksums, self._codes.state),
         )
-        for other in self._path.glob("vectors-*.f32"):
-            if other.name != name:
+        for other in self._path.glob("vectors-*.*"):
+            if other.stem != stem:
                 other.unlink(missing_ok=True)
 
 

@@ -1,4 +1,9 @@
-"""Exact search over the vectors of one library at one moment."""
+"""Search over the vectors of one library at one moment.
+
+A search is exact, unless it is told to rescore a shortlist: then the rows whose signs are nearest to the query's are
+found first, and only they get their score. What `search` answers depends on the query, the candidates' vectors, the
+depth and the size of the shortlist; not on other rows, on what is compiled, on threads or on other searches.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +14,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_server.dense.code_folder import Codes
 from groundwire_server.dense.kernel import coarse_error, fixed_dots
+from groundwire_server.dense.row_codes import QueryCode
+from groundwire_server.dense.sign_codes import QuerySigns
+from groundwire_server.dense.signs_search import nearest_by_signs
+from groundwire_server.kernels import compiled, searched
 
-__all__ = ["DenseHits", "VectorIndex"]
+__all__ = ["SHORTLIST_FROM", "DenseHits", "VectorIndex"]
 
+_COMPILED = "groundwire_server.dense.compiled"
+# From so many candidates on a search rescores a shortlist. Measured with e5 (benchmarks/dense.py): of the true first
+# ten, 99.7 % are among 800 of 100,000 rows and among 1,200 of a million.
+SHORTLIST_FROM = 250_000
+SHORTLIST = 1024  # at that size; it grows with the cube root of the candidates
+SHORTLIST_A_HIT = 16
 # Up to this many rows for each wanted hit, scoring all of them in the fixed order costs less than a coarse pass first.
 RESCORE_ALL = 4
 # Below this share of the rows, gathering them costs less than multiplying the whole matrix.
@@ -41,6 +57,7 @@ class VectorIndex:
         present: bool [n]; which rows have a vector.
         version: that of the embedder that made them.
         max_norm: no present row is longer; measured when it is not given.
+        codes: of the present rows; without them every search multiplies with the matrix.
     """
 
     def __init__(
@@ -49,6 +66,7 @@ class VectorIndex:
         present: NDArray[np.bool_],
         version: str,
         max_norm: float | None = None,
+        codes: Codes | None = None,
     ) -> None:
         if matrix.dtype != np.float32 or matrix.ndim != 2 or present.shape != matrix.shape[:1]:
             raise ValueError("matrix must be float32 [n, dim] and present bool [n]")
@@ -57,6 +75,8 @@ class VectorIndex:
         self.present.flags.writeable = False
         self._matrix = matrix.view()
         self._matrix.flags.writeable = False
+        self._plain = bool(self._matrix.flags.c_contiguous and self._matrix.flags.aligned)
+        self.codes = codes
         self._max_norm = _largest_norm(self._matrix, self.present) if max_norm is None else max_norm
 
     @property
@@ -76,9 +96,21 @@ class VectorIndex:
     def score(self, query: NDArray[np.float32], rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Cosines of these rows, the same bits that `search` gives; NaN for a row without a vector."""
         self._check_query(query)
-        scores = fixed_dots(self._matrix[rows], query)
+        scores = self._scores(rows, query)
         scores[~self.present[rows]] = np.nan
         return scores
+
+    def shortlist(self, candidates: NDArray[np.bool_], depth: int) -> int:
+        """How many rows a search over these candidates should rescore; 0: all that may count, which is exact.
+
+        Depends on how many candidates have a vector, and on nothing else of the library: where rows that a caller may
+        not read come or go, nothing changes.
+        """
+        count = int(np.count_nonzero(candidates & self.present))
+        if count < SHORTLIST_FROM or self.codes is None or self.codes.signs is None:
+            return 0
+        grown = 64 * round(SHORTLIST / 64 * float(np.cbrt(count / SHORTLIST_FROM)))
+        return max(grown, SHORTLIST_A_HIT * depth)
 
     def search(
         self,
@@ -86,37 +118,73 @@ class VectorIndex:
         candidates: NDArray[np.bool_],
         depth: int,
         tie_key: Callable[[int], Any],
+        *,
+        shortlist: int = 0,
     ) -> DenseHits:
-        """The `depth` best candidates by (-score, tie_key), exactly.
+        """The `depth` best candidates by (-score, tie_key): of all, or of a shortlist of those nearest by signs.
 
-        A coarse pass in float32 leaves out only rows that its error bound proves too far down; all others get the score
-        of `fixed_dots`. Rows and bits of the scores depend on the query and the candidates' vectors alone.
+        A first pass leaves out only rows that its error bound proves too far down; all others get the score of
+        `fixed_dots`. Rows and bits of the scores depend on the query and the candidates' vectors alone.
 
         Args:
             query: float32 [dim].
             candidates: bool [n]; the rows that may be found.
             depth: 0 or more.
             tie_key: total order of rows with equal scores.
+            shortlist: as `self.shortlist` says; 0 for an exact search. Ignored where no signs are kept.
         """
         self._check_query(query)
         if candidates.shape != self.present.shape:
             raise ValueError(f"candidates has {candidates.size} rows, the index {self.rows}")
-        if depth < 0:
-            raise ValueError(f"depth is {depth}; 0 or more")
-        rows = np.flatnonzero(candidates & self.present)
+        if depth < 0 or shortlist < 0:
+            raise ValueError(f"depth is {depth}, shortlist {shortlist}; 0 or more")
+        allowed = candidates & self.present
+        signs = self.codes.signs if self.codes is not None else None
         if depth == 0:
-            rows = rows[:0]
-        elif len(rows) > RESCORE_ALL * depth:
-            rows = self._contenders(query, rows, depth)
-        return _best(rows, fixed_dots(self._matrix[rows], query), depth, tie_key)
+            rows = np.empty(0, np.int64)
+        elif shortlist and signs is not None:
+            rows = nearest_by_signs(signs, QuerySigns.of(query, signs.centre), allowed, shortlist, compiled(_COMPILED))
+        else:
+            rows = np.flatnonzero(allowed)
+            if len(rows) > RESCORE_ALL * depth:
+                rows = self._contenders(query, rows, depth)
+        hits = _best(rows, self._scores(rows, query), depth, tie_key)
+        searched()
+        return hits
+
+    def _scores(self, rows: NDArray[np.int64], query: NDArray[np.float32]) -> NDArray[np.float64]:
+        kernels = compiled(_COMPILED)
+        if kernels is None or not self._plain:
+            return fixed_dots(self._matrix[rows], query)
+        # Compiled code looks wherever it is told to.
+        if len(rows) and (rows.min() < 0 or rows.max() >= self.rows):
+            raise IndexError(f"rows lie in 0..{self.rows - 1}")
+        rows, query = np.ascontiguousarray(rows, np.int64), np.ascontiguousarray(query)
+        scores: NDArray[np.float64] = kernels.fixed_dots(self._matrix, rows, query)
+        return scores
 
     def _contenders(self, query: NDArray[np.float32], rows: NDArray[np.int64], depth: int) -> NDArray[np.int64]:
         """All rows that may be among the best `depth`.
 
-        Let e be the bound, c the coarse scores, t the depth-th largest of them. The rows with c >= t are at least
-        `depth` many, and their exact scores are at least t - e: so is the depth-th largest exact score. A row that
-        reaches it, ties included, has c >= t - 2e.
+        Compiled, by codes: a row counts where its upper bound reaches the depth-th largest lower bound. Else in
+        float32: let e be the bound, c the coarse scores, t the depth-th largest of them. The rows with c >= t are at
+        least `depth` many, and their exact scores are at least t - e: so is the depth-th largest exact score. A row
+        that reaches it, ties included, has c >= t - 2e.
         """
+        kernels = compiled(_COMPILED)
+        if kernels is not None and self.codes is not None:
+            code = QueryCode.of(query, self._max_norm)
+            found: NDArray[np.int64] = kernels.contenders(
+                self.codes.rows.codes,
+                self.codes.rows.steps,
+                rows,
+                code.numbers,
+                code.step,
+                code.norm,
+                code.slack,
+                depth,
+            )
+            return found
         query_norm = float(np.linalg.norm(query.astype(np.float64)))
         if self._max_norm * query_norm > OVERFLOW:
             return rows

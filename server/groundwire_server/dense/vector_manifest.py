@@ -9,9 +9,13 @@ import os
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from groundwire_server.dense.code_folder import CodeState
+from groundwire_server.dense.embedder import pack_vector, unpack_vector
 
 __all__ = ["BLOCK_ROWS", "VectorManifest", "block_checksum", "read_manifest", "write_manifest"]
 
@@ -29,6 +33,7 @@ class VectorManifest:
     present: bool [rows covered]; the rows that the file holds.
     checksums: CRC-32 per block of BLOCK_ROWS rows, over the present rows only: what a crash left in other rows is no
         damage.
+    codes: what is kept of the codes beside the vectors; None where a file was written without.
     """
 
     model: str
@@ -37,6 +42,7 @@ class VectorManifest:
     file: str
     present: NDArray[np.bool_]
     checksums: tuple[int, ...]
+    codes: CodeState | None = None
 
 
 def block_checksum(matrix: NDArray[np.float32], present: NDArray[np.bool_], block: int) -> int:
@@ -56,7 +62,13 @@ def read_manifest(folder: Path) -> VectorManifest | None:
         packed = zlib.decompress(base64.b64decode(body["present"], validate=True))
         present = np.unpackbits(np.frombuffer(packed, np.uint8), count=body["rows"]).astype(np.bool_)
         return VectorManifest(
-            body["model"], body["version"], body["dim"], body["file"], present, tuple(body["checksums"])
+            body["model"],
+            body["version"],
+            body["dim"],
+            body["file"],
+            present,
+            tuple(body["checksums"]),
+            _read_codes(body.get("codes")),
         )
     except (OSError, ValueError, KeyError, TypeError, zlib.error):
         return None
@@ -64,7 +76,7 @@ def read_manifest(folder: Path) -> VectorManifest | None:
 
 def write_manifest(folder: Path, manifest: VectorManifest) -> None:
     """Replace the manifest in one step; when this returns it is on disk. Raises OSError."""
-    body = {
+    body: dict[str, Any] = {
         "format": FORMAT,
         "model": manifest.model,
         "version": manifest.version,
@@ -74,6 +86,13 @@ def write_manifest(folder: Path, manifest: VectorManifest) -> None:
         "present": base64.b64encode(zlib.compress(np.packbits(manifest.present).tobytes(), 1)).decode(),
         "checksums": list(manifest.checksums),
     }
+    if manifest.codes is not None:
+        centre = manifest.codes.centre
+        body["codes"] = {
+            "name": manifest.codes.name,
+            "checksums": list(manifest.codes.checksums),
+            "centre": None if centre is None else base64.b64encode(pack_vector(centre)).decode(),
+        }
     fresh = folder / (MANIFEST + ".new")
     with fresh.open("w", encoding="utf-8") as file:
         json.dump({"sha256": _digest(body), "body": body}, file)
@@ -85,6 +104,13 @@ def write_manifest(folder: Path, manifest: VectorManifest) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def _read_codes(body: Any) -> CodeState | None:
+    if body is None:
+        return None
+    centre = None if body["centre"] is None else unpack_vector(base64.b64decode(body["centre"], validate=True))
+    return CodeState(body["name"], tuple(body["checksums"]), centre)
 
 
 def _digest(body: object) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_server.dense import Embedder, VectorDirectory, VectorIndex, unpack_vector
+from groundwire_server.dense import Embedder, VectorDirectory, VectorIndex, model_centre, unpack_vector
 from groundwire_server.errors import FailedPrecondition
 from groundwire_server.lexical import LexicalDirectory, LexicalIndex
 from groundwire_server.library.columns import ChunkColumns
@@ -122,7 +122,13 @@ class LibraryIndexes:
         folder = self._folder / _VECTORS
         texts = _Vectors(columns, reader, embedder.version)
         for attempt in ("as it is", "made anew"):
-            directory = VectorDirectory(folder, model=embedder.name, version=embedder.version, dim=embedder.dim)
+            directory = VectorDirectory(
+                folder,
+                model=embedder.name,
+                version=embedder.version,
+                dim=embedder.dim,
+                centre_of=lambda: model_centre(embedder),
+            )
             try:
                 directory.load(columns.rows, texts)
             except FailedPrecondition:

@@ -29,11 +29,11 @@ def search_lexical(search: Search) -> Search:
     return replace(search, lexical=merged)
 
 
-def search_dense(search: Search, query: NDArray[np.float32]) -> Search:
-    """Cosine of the query's vector with those of the candidates, exact, cut at the depth."""
+def search_dense(search: Search, query: NDArray[np.float32], shortlist: int = 0) -> Search:
+    """Cosine of the query's vector with those of the candidates, cut at the depth; exact where the shortlist is 0."""
     vectors = search.snapshot.vectors
     assert vectors is not None  # the stage is in the pipeline only where there are some
-    hits = vectors.search(query, search.candidates, search.depth, search.snapshot.tie_key)
+    hits = vectors.search(query, search.candidates, search.depth, search.snapshot.tie_key, shortlist=shortlist)
     rows = hits.rows
     if search.lexical is not None and search.lexical.order:
         # Both scores of every row that is in either list, so that the fusion compares like with like.

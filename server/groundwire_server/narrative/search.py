@@ -26,6 +26,7 @@ from groundwire_server.narrative.vectors import (
     embed_or_explain,
     model_name,
     partial_degradation,
+    shortlist_for,
     vector_degradation,
     vector_fault,
 )
@@ -220,7 +221,8 @@ def _finish(
     if vector is not None and library_id in coverage and parts.embedder is not None:
         legs += 1
         model, depth = model_name(parts.embedder), progress.search.depth
-        progress = _run(progress, dense_stages(library_id, model, vector, depth, coverage[library_id]))
+        shortlist = shortlist_for(progress.search)
+        progress = _run(progress, dense_stages(library_id, model, vector, depth, shortlist, coverage[library_id]))
     fusion = make_fusion(order.fusion or snapshot.config.fusion)
     return _run(progress, fuse_stages(library_id, fusion, legs))
 

@@ -27,13 +27,16 @@ def lexical_stages(library_id: str, gate: SecurityGate, *, variants: bool) -> li
     return found
 
 
-def dense_stages(library_id: str, model: str, vector: NDArray[np.float32], depth: int, coverage: float) -> list[Stage]:
-    """dense."""
-    step = PlanStep("dense", model, f"exact,depth={depth}", library_id, coverage)
+def dense_stages(
+    library_id: str, model: str, vector: NDArray[np.float32], depth: int, shortlist: int, coverage: float
+) -> list[Stage]:
+    """dense: exact, or over a shortlist of that many rows."""
+    detail = f"signs,rescore={shortlist},depth={depth}" if shortlist else f"exact,depth={depth}"
+    step = PlanStep("dense", model, detail, library_id, coverage)
     return [
         Stage(
             step,
-            lambda search: search_dense(search, vector),
+            lambda search: search_dense(search, vector, shortlist),
             Search.candidate_count,
             lambda search: _length(search.dense),
         )

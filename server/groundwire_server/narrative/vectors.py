@@ -17,8 +17,16 @@ from groundwire_server.narrative.request import RetrievalMode
 if TYPE_CHECKING:
     from groundwire_server.dense import Embedder
     from groundwire_server.library import Snapshot
+    from groundwire_server.narrative.state import Search
 
-__all__ = ["embed_or_explain", "model_name", "partial_degradation", "vector_degradation", "vector_fault"]
+__all__ = [
+    "embed_or_explain",
+    "model_name",
+    "partial_degradation",
+    "shortlist_for",
+    "vector_degradation",
+    "vector_fault",
+]
 
 _log = logging.getLogger(__name__)
 
@@ -63,6 +71,18 @@ def vector_degradation(
 def partial_degradation(call: Call, library_id: str, coverage: float) -> Degradation:
     """VECTOR_PARTIAL: some candidates have no vector yet. Raises FailedPrecondition when the call forbids it."""
     return call.accept(Degradation(DegradationKind.VECTOR_PARTIAL, "embedder", library_id, coverage=coverage))
+
+
+def shortlist_for(search: Search) -> int:
+    """How many rows the dense leg rescores, by the size of the search; 0, exact, where the call wants none left out.
+
+    A call that forbids VECTOR_PARTIAL, by itself or as FAIL_ON_DEGRADED does, wants every candidate judged by its
+    vector: it gets that, and waits longer for it.
+    """
+    vectors = search.snapshot.vectors
+    if vectors is None or DegradationKind.VECTOR_PARTIAL in search.call.options.forbid:
+        return 0
+    return vectors.shortlist(search.candidates, search.depth)
 
 
 def embed_or_explain(embed: Callable[[], NDArray[np.float32]]) -> NDArray[np.float32] | Cause:

@@ -1,0 +1,201 @@
+"""The searches over codes, compiled: which rows may be among the best, and the fixed order of adding.
+
+Imported by `kernels` alone, in the background, and only where numba is installed; every function is compiled when this
+is imported. Arrays that are read may be read-only maps of files. Nothing is shared between calls, so any number of
+threads may call at once, and none holds the interpreter.
+
+Results are those of numpy in every bit: what is compared is whole numbers, or float64 in one written order, and numba
+neither reorders nor contracts floating-point operations unless told to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir  # type: ignore[import-untyped, import-not-found, unused-ignore]
+from numba import boolean, float32, float64, int8, int16, int32, int64, njit, types, uint64
+from numba.extending import intrinsic
+
+__all__ = ["contenders", "estimated", "fixed_dots"]
+
+_STRIP = 16
+_PAIR: Any = types.Tuple((int64[::1], int32[::1]))  # type: ignore[no-untyped-call, unused-ignore]
+_NEVER = np.int32(-(2**31))
+
+
+def _read(kind: Any, dimensions: int) -> Any:
+    return types.Array(kind, dimensions, "C", readonly=True)
+
+
+def _kernel(signature: Any) -> Callable[[Any], Any]:
+    return njit(signature, cache=True, nogil=True, error_model="numpy")  # type: ignore[no-any-return, unused-ignore]
+
+
+def _helper(function: Any) -> Any:
+    return njit(function, nogil=True, error_model="numpy")
+
+
+def _whole(operation: str, left: Any, right: Any) -> Any:
+    """An operation on int32 that stays one; numba itself widens to 64 bits, and half as many fit a register."""
+
+    @intrinsic  # type: ignore[untyped-decorator, unused-ignore]
+    def apply(_context: Any, _left: Any, _right: Any) -> Any:
+        def generate(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            wide = (builder.sext(each, _I32) if each.type.width < 32 else each for each in arguments)
+            return getattr(builder, operation)(*wide)
+
+        return int32(left, right), generate
+
+    return apply
+
+
+_I32 = ir.IntType(32)
+_add = _whole("add", int32, int32)
+_times = _whole("mul", int32, int32)
+_right = _whole("ashr", int32, int32)
+_product = _whole("mul", int8, int16)
+
+
+@intrinsic  # type: ignore[untyped-decorator, unused-ignore]
+def _differing_bits(_context: Any, _word: Any, _other: Any) -> Any:
+    """How many bits of two words differ."""
+
+    def generate(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(builder.xor(*arguments))
+
+    return int64(uint64, uint64), generate
+
+
+_differing: Any = _differing_bits
+
+
+@_helper
+def _replace_least(heap: Any, value: Any) -> None:
+    """Put a value in the place of the least one of a heap, whose root is the least."""
+    size = len(heap)
+    place = 0
+    while True:
+        child = 2 * place + 1
+        if child >= size:
+            break
+        if child + 1 < size and heap[child + 1] < heap[child]:
+            child += 1
+        if heap[child] >= value:
+            break
+        heap[place] = heap[child]
+        place = child
+    heap[place] = value
+
+
+@_helper
+def _keep(found: Any, values: Any, count: Any, least: Any) -> Any:
+    """Move what reaches the least value to the front; how many they are."""
+    kept = 0
+    for i in range(count):
+        if values[i] >= least:
+            found[kept] = found[i]
+            values[kept] = values[i]
+            kept += 1
+    return kept
+
+
+@_kernel(
+    int64[::1](_read(int8, 2), _read(float32, 2), _read(int64, 1), _read(int16, 1), float64, float64, float64, int64)
+)
+def contenders(codes, steps, rows, query, step, norm, slack, depth):  # type: ignore[no-untyped-def]
+    """Those of some rows that may be among the best `depth`, in the order given. See `row_codes.bounds`."""
+    dim = codes.shape[1]
+    lows = np.full(depth, -np.inf)
+    found = np.empty(4 * depth + 1024, np.int64)
+    highs = np.empty(len(found))
+    count = 0
+    for at in range(len(rows)):
+        row = rows[at]
+        total = np.int32(0)
+        for j in range(dim):
+            total = _add(total, _product(codes[row, j], query[j]))
+        middle = np.float64(total) * step * np.float64(steps[row, 0])
+        error = np.float64(steps[row, 1]) * norm + slack
+        if middle + error >= lows[0]:
+            if count == len(found):
+                count = _keep(found, highs, count, lows[0])
+                if 2 * count > len(found):
+                    found = np.concatenate((found, np.empty(len(found), np.int64)))
+                    highs = np.concatenate((highs, np.empty(len(highs))))
+            found[count] = row
+            highs[count] = middle + error
+            count += 1
+            if middle - error > lows[0]:
+                _replace_least(lows, middle - error)
+    count = _keep(found, highs, count, lows[0])
+    return found[:count].copy()
+
+
+@_kernel(
+    _PAIR(_read(uint64, 3), _read(int32, 3), _read(boolean, 2), _read(uint64, 2), int64, int32, int32, int64, int32)
+)
+def estimated(bits, marks, candidates, planes, top, factor, shift, width, least):  # type: ignore[no-untyped-def]
+    """Candidates among the first `width` rows of each block whose estimate is not below the least, and the estimates.
+
+    See `sign_codes.estimates`; `width` is a multiple of 16.
+    """
+    blocks, words, length = bits.shape
+    found = np.empty(4096, np.int64)
+    values = np.empty(len(found), np.int32)
+    count = 0
+    far = np.empty(width, np.int64)
+    near = np.empty(width, np.int32)
+    for block in range(blocks):
+        far[:] = 0
+        for word in range(words):
+            q0, q1, q2, q3 = planes[0, word], planes[1, word], planes[2, word], planes[3, word]
+            column = bits[block, word, :width]
+            for i in range(width):
+                x = column[i]
+                far[i] += (
+                    _differing(x, q0) + (_differing(x, q1) << 1) + (_differing(x, q2) << 2) + (_differing(x, q3) << 3)
+                )
+        size, offset, candidate = marks[block, 0], marks[block, 1], candidates[block]
+        for i in range(width):
+            value = _times(_times(np.int32(top - (far[i] << 1)), size[i]), factor)
+            near[i] = _add(_right(value, shift), offset[i]) if candidate[i] else _NEVER
+        for start in range(0, width, _STRIP):
+            strip = near[start : start + _STRIP]
+            highest = _NEVER
+            for i in range(_STRIP):
+                highest = max(highest, strip[i])
+            if highest < least or highest == _NEVER:
+                continue
+            for i in range(_STRIP):
+                if strip[i] >= least and strip[i] != _NEVER:
+                    if count == len(found):
+                        found = np.concatenate((found, np.empty(len(found), np.int64)))
+                        values = np.concatenate((values, np.empty(len(values), np.int32)))
+                    found[count] = block * length + start + i
+                    values[count] = strip[i]
+                    count += 1
+    return found[:count].copy(), values[:count].copy()
+
+
+@_kernel(float64[::1](_read(float32, 2), _read(int64, 1), _read(float32, 1)))
+def fixed_dots(matrix, rows, query):  # type: ignore[no-untyped-def]
+    """`kernel.fixed_dots` of some rows of a matrix."""
+    dim = matrix.shape[1]
+    terms = np.empty(dim)
+    scores = np.empty(len(rows))
+    for at in range(len(rows)):
+        row = rows[at]
+        for j in range(dim):
+            terms[j] = np.float64(matrix[row, j]) * np.float64(query[j])
+        width = dim
+        while width > 1 and width % 2 == 0:
+            width //= 2
+            for j in range(width):
+                terms[j] = terms[j] + terms[j + width]
+        total = terms[0]
+        for j in range(1, width):
+            total = total + terms[j]
+        scores[at] = total + 0.0
+    return scores

@@ -1,0 +1,65 @@
+"""The rows whose signs are nearest to a query's."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_server.dense.sign_codes import BLOCK_ROWS, NEVER, QuerySigns, SignCodes, estimates
+
+__all__ = ["nearest_by_signs"]
+
+_SAMPLE_ROWS = 16  # of each block of 1024
+_BLOCKS = 64  # numpy's share at a time, so that what is between stays in the cache
+
+
+def nearest_by_signs(
+    codes: SignCodes,
+    query: QuerySigns,
+    candidates: NDArray[np.bool_],
+    wanted: int,
+    kernels: ModuleType | None,
+) -> NDArray[np.int64]:
+    """Candidates whose estimate is not below the `wanted`-th largest one, ascending: int64 [at least `wanted`, or all].
+
+    Compiled, a sample says which estimates are worth keeping; too few of them, and the pass is done again with more.
+    """
+    masked = np.zeros((len(codes.bits), BLOCK_ROWS), np.bool_)
+    masked.reshape(-1)[: len(candidates)] = candidates
+    if kernels is None:
+        return _plain(codes, query, masked, wanted)
+
+    def estimated(width: int, least: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        planes, top, factor, shift = query.planes, query.top, query.factor, query.shift
+        found: tuple[NDArray[np.int64], NDArray[np.int32]] = kernels.estimated(
+            codes.bits, codes.marks, masked, planes, top, factor, shift, width, least
+        )
+        return found
+
+    _, sample = estimated(_SAMPLE_ROWS, NEVER)
+    share = wanted * _SAMPLE_ROWS / BLOCK_ROWS
+    kept = int(share + 3 * share**0.5 + 3)
+    while kept < len(sample):
+        rows, values = estimated(BLOCK_ROWS, int(np.partition(sample, len(sample) - kept)[len(sample) - kept]))
+        if len(rows) >= wanted:
+            return _cut(rows, values, wanted)
+        kept *= 4
+    return _cut(*estimated(BLOCK_ROWS, NEVER), wanted)
+
+
+def _plain(codes: SignCodes, query: QuerySigns, candidates: NDArray[np.bool_], wanted: int) -> NDArray[np.int64]:
+    values = np.empty(candidates.shape, np.int32)
+    for start in range(0, len(values), _BLOCKS):
+        part = slice(start, start + _BLOCKS)
+        values[part] = estimates(codes, query, part)
+    rows = np.flatnonzero(candidates)
+    return _cut(rows, values.reshape(-1)[rows], wanted)
+
+
+def _cut(rows: NDArray[np.int64], values: NDArray[np.int32], wanted: int) -> NDArray[np.int64]:
+    if len(rows) <= wanted:
+        return rows
+    best: NDArray[np.int64] = rows[values >= np.partition(values, len(values) - wanted)[len(values) - wanted]]
+    return best
