@@ -115,6 +115,7 @@ TEXT, NUMBER = {"string_value": "a"}, {"int_value": 1}
 DEEP: dict[str, Any] = {"predicate": {"field": "doc_id", "eq": TEXT}}
 for _ in range(8):
     DEEP = {"negate": DEEP}
+LARGE = {"any_of": {"filters": [on("doc_id", one_of={"values": [{"string_value": "x" * 20}] * 1000})] * 12}}
 
 
 @pytest.mark.parametrize(
@@ -137,6 +138,7 @@ for _ in range(8):
         on("doc_id", eq={"string_list_value": {"values": ["a"]}}),
         DEEP,
         {"any_of": {"filters": [on("doc_id", eq=TEXT)] * 256}},
+        LARGE,
         {"all_of": {"filters": [{}, on("colour", eq=TEXT), on("doc_id", eq=NUMBER), on("shade", eq={})]}},
     ],
     ids=[
@@ -157,6 +159,7 @@ for _ in range(8):
         "list_of_texts",
         "too_deep",
         "too_many_nodes",
+        "too_large",
         "shape_and_names_at_once",
     ],
 )
