@@ -34,6 +34,7 @@ RESCORE_ALL = 4
 # Below this share of the rows, gathering them costs less than multiplying the whole matrix.
 GATHER_SHARE = 0.15
 GATHER_ROWS = 256
+COMPILED_FROM = 4096  # rows; below, compiled code is not worth the room that it takes
 OVERFLOW = 2.0**100  # products of longer vectors might not fit float32
 
 
@@ -149,7 +150,8 @@ class VectorIndex:
             if len(rows) > RESCORE_ALL * depth:
                 rows = self._contenders(query, rows, depth)
         hits = _best(rows, self._scores(rows, query), depth, tie_key)
-        searched()
+        if self.rows >= COMPILED_FROM:
+            searched()
         return hits
 
     def _scores(self, rows: NDArray[np.int64], query: NDArray[np.float32]) -> NDArray[np.float64]:
