@@ -146,6 +146,40 @@ def test_libraries_that_disagree_are_told_as_such(tmp_path: Path) -> None:
         assert told_of("GROSS", {"GROSS": "7"}, both[1]) == (differs, [False])
 
 
+@pytest.mark.parametrize(
+    ("formula", "unit"),
+    [
+        ("HEADS + HEADS", ""),
+        ("HEADS * 2", ""),
+        ("2 * -HEADS", ""),
+        ("HEADS / 2", ""),
+        ("HEADS / HEADS", "RATIO"),
+        ("SHARE * HEADS", ""),
+        ("HEADS / SHARE", ""),
+        ("SHARE / 2 + 1", "RATIO"),
+        ("REVENUE * (1 + 1)", "USD"),
+        ("HEADS + 1", None),
+        ("HEADS + SHARE", None),
+        ("HEADS * REVENUE", None),
+        ("REVENUE / HEADS", None),
+        ("1 / HEADS", None),
+    ],
+)
+def test_a_figure_without_a_unit_is_given_none(tmp_path: Path, formula: str, unit: str | None) -> None:
+    facts = [stated("HEADS", "5", unit=""), stated("SHARE", "0.1", unit="RATIO"), stated("REVENUE", "10")]
+    terms = [MetricTerm(code, label=code.title()) for code in ("HEADS", "SHARE", "REVENUE")]
+    glossary = Glossary([*terms, MetricTerm("MADE", label="Made", derivation=formula)])
+    ran = run(make_library(tmp_path, facts=facts, glossary=glossary).snapshot(), of("MADE"))
+    if unit is None:
+        assert ran.summary.refusal is not None
+        assert ran.summary.refusal.reason is RefusalReason.UNLIKE_UNITS
+    else:
+        figure = ran.snippets[0].payload
+        assert isinstance(figure, DerivedFigure)
+        assert figure.unit == unit
+        assert "None" not in figure.statement
+
+
 @pytest.mark.parametrize("formula", ["SIXTEEN", "DEEP", "TINY"])
 def test_a_figure_is_told_whole_or_not_at_all(tmp_path: Path, formula: str) -> None:
     terms = [
@@ -245,7 +279,7 @@ def test_a_formula_gives_what_fractions_give(formula: str, values: tuple[str, st
     named = dict(zip("ABC", values, strict=True))
     fractions = {name: Fraction(value) for name, value in named.items()}
     read = read_derivation(formula, set("ABC"))
-    computed = compute(read, {name: Quantity(Decimal(value), "") for name, value in named.items()})
+    computed = compute(read, {name: Quantity(Decimal(value), "", is_number=True) for name, value in named.items()})
     try:
         wanted = exact(formula, fractions)
     except ZeroDivisionError:

@@ -202,7 +202,7 @@ class _Deriver:
         return self._derived(key, computed, written_with_numbers(formula, places), parts)
 
     def _derived(self, key: MetricKey, computed: Quantity, expression: str, parts: list[_Part]) -> _Part:
-        value, unit = format(computed.value, "f"), computed.unit or "RATIO"
+        value, unit = format(computed.value, "f"), computed.unit
         library_id = self._view.library_id
         ids = tuple(part.snippet.snippet_id for part in parts)
         lineages = tuple(dict.fromkeys(lineage for part in parts for lineage in part.lineages))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_EVEN, Context, Decimal, Inexact, Overflow
 
 from groundwire_server.evidence import RefusalReason
@@ -20,23 +20,28 @@ _WHOLE = Context(prec=MOST_DIGITS, traps=[Inexact, Overflow])
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A value with its unit; an empty unit is a number without one. `rounded`: a division had to be cut."""
+    """A value with its unit, which is empty where nobody has stated one.
+
+    rounded: a division had to be cut. is_number: it stands in the formula itself, and so never had a unit.
+    """
 
     value: Decimal
     unit: str
     rounded: bool = False
+    is_number: bool = False
 
     @property
     def is_pure(self) -> bool:
         """Whether it only scales another quantity: a number, or a ratio."""
-        return self.unit in ("", RATIO)
+        return self.is_number or self.unit == RATIO
 
 
 def compute(formula: Formula, values: Mapping[str, Quantity]) -> Quantity | RefusalReason:
     """The value of a formula, or why it has none.
 
-    Sums need like units. Like units divided are a RATIO; a ratio or a number scales what it is multiplied with; other
-    units are never put together, since nobody said what they become.
+    Sums need like units. Like units divided are a RATIO; a ratio or a number of the formula scales what it is
+    multiplied with; other units are never put together, since nobody said what they become. A figure without a unit is
+    like others without one and like nothing else.
 
     Args:
         values: of every metric that the formula names.
@@ -48,12 +53,12 @@ def compute(formula: Formula, values: Mapping[str, Quantity]) -> Quantity | Refu
         case MetricName(code):
             return values[code]
         case Constant():
-            return Quantity(formula.value, "")
+            return Quantity(formula.value, "", is_number=True)
         case Negated(part):
             negated = compute(part, values)
             if isinstance(negated, RefusalReason):
                 return negated
-            return Quantity(EXACT.minus(negated.value), negated.unit, negated.rounded)
+            return replace(negated, value=EXACT.minus(negated.value))
         case Combined(sign, left, right):
             one, two = compute(left, values), compute(right, values)
             if isinstance(one, RefusalReason):
@@ -83,27 +88,35 @@ def _is_sum(formula: Formula) -> bool:
 
 
 def _combine(sign: str, one: Quantity, two: Quantity) -> Quantity | RefusalReason:
-    rounded = one.rounded or two.rounded
+    rounded, is_number = one.rounded or two.rounded, one.is_number and two.is_number
     if sign in ("+", "-"):
         if not _alike(one, two):
             return RefusalReason.UNLIKE_UNITS
         value = _WHOLE.add(one.value, two.value) if sign == "+" else _WHOLE.subtract(one.value, two.value)
-        return Quantity(value, one.unit or two.unit, rounded)
+        return Quantity(value, one.unit or two.unit, rounded, is_number)
     if sign == "*":
         if not (one.is_pure or two.is_pure):
             return RefusalReason.UNLIKE_UNITS
-        unit = (two.unit or one.unit) if one.is_pure else one.unit
-        return Quantity(_WHOLE.multiply(one.value, two.value), unit, rounded)
+        return Quantity(_WHOLE.multiply(one.value, two.value), _scaled(one, two), rounded, is_number)
     if not two.value:
         return RefusalReason.DIVISION_BY_ZERO
     if not (two.is_pure or _alike(one, two)):
         return RefusalReason.UNLIKE_UNITS
     context = Context(prec=DIGITS, rounding=ROUND_HALF_EVEN)
     value = context.divide(one.value, two.value)
-    unit = one.unit or two.unit if two.is_pure else RATIO
-    return Quantity(value, unit, rounded or bool(context.flags[Inexact]))
+    unit = _scaled(two, one) if two.is_pure else RATIO
+    return Quantity(value, unit, rounded or bool(context.flags[Inexact]), is_number)
+
+
+def _scaled(one: Quantity, two: Quantity) -> str:
+    """The unit of a product, of which one part or both only scale."""
+    if one.is_pure and two.is_pure:
+        return one.unit or two.unit
+    return two.unit if one.is_pure else one.unit
 
 
 def _alike(one: Quantity, two: Quantity) -> bool:
     """Whether two quantities are of one kind. A number stands beside a ratio, and beside nothing else."""
-    return unit_key(one.unit) == unit_key(two.unit) or (one.is_pure and two.is_pure)
+    if one.is_pure or two.is_pure:
+        return one.is_pure and two.is_pure
+    return unit_key(one.unit) == unit_key(two.unit)
