@@ -1,8 +1,18 @@
-"""Exact dense search beside its peers, and the speed of embedding: `python benchmarks/dense.py [ROWS]`.
+"""Dense search beside its peers, and the speed of embedding.
 
-One thread. The engines answer the same queries in turn within one process; a result is the median, with the load
-average beside it. One JSON line a result; the peers are numpy (float32 product and argpartition: not reproducible, not
-exact in its ties) and faiss (IndexFlatIP) where it is installed.
+    python benchmarks/dense.py [ROWS] [--vectors FILE.npy ...] [--questions FILE.npy ...] [--centre FILE.npy]
+                               [--models FOLDER] [--no-embedding] [--numpy]
+
+One thread. The engines answer the same queries in turn within one process, and no two of them see the same query in a
+row; a time is the median of the processor's time of the calling thread, which what else runs on the machine disturbs
+less than the clock on the wall, and that is printed beside it. One JSON line a result, and a table at the end.
+
+Vectors: real ones of a prepared model (`benchmarks/vectors.py` makes a file of them) and, up to ROWS, more that are
+fitted to their clusters; without a file, made-up clusters, which tell nothing about recall. Recall is the share of the
+true first ten, or fifty, that an engine finds.
+
+Peers where they are installed: faiss IndexFlatIP, IndexBinaryFlat (its own Hamming order, no rescore) and usearch
+(exact over int8). numpy is the float32 product and argpartition: not reproducible, not exact in its ties.
 """
 
 from __future__ import annotations
@@ -11,6 +21,7 @@ import os
 
 os.environ.update({"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"})
 
+import argparse
 import importlib
 import json
 import platform
@@ -19,26 +30,77 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from vectors import fitted
 
-from groundwire_server.dense import OnnxEmbedder, VectorIndex, find_model
+from groundwire_server.dense import OnnxEmbedder, VectorIndex, encode, find_model, model_centre, vector_index
+from groundwire_server.kernels import load_now
 
 DIM = 384
 DEPTH = 50
-QUERIES = 40
-Search = Callable[[NDArray[np.float32]], object]
+QUERIES = 60
+BATCH = 16
+Search = Callable[[NDArray[np.float32]], NDArray[np.int64]]
 
 
 def main() -> None:
     """Run everything and print the lines."""
-    rows = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
-    matrix, queries = clustered(rows)
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("rows", nargs="?", type=int, default=100_000)
+    options.add_argument("--vectors", nargs="*", type=Path, default=[])
+    options.add_argument("--questions", nargs="*", type=Path, default=[])
+    options.add_argument("--centre", type=Path, help="the model's centre, where no model is prepared")
+    options.add_argument("--models", type=Path)
+    options.add_argument("--no-embedding", action="store_true")
+    options.add_argument("--numpy", action="store_true", help="measure what answers where numba is missing")
+    given = options.parse_args()
+    if given.numpy:
+        vector_index.compiled = lambda _: None  # type: ignore[assignment]
+    elif not load_now():
+        print("numba is not there: numpy answers", file=sys.stderr)
+    matrix, queries, kind = load(given.rows, given.vectors, given.questions)
+    centre = np.load(given.centre) if given.centre else find_centre(matrix, given.models)
+    present = np.ones(len(matrix), np.bool_)
+    started = time.thread_time()
+    codes = encode(matrix, present, centre)
+    assert codes.signs is not None
+    report("encode", "rows/s", len(matrix) / (time.thread_time() - started), n=len(matrix), note=kind)
+    arrays = (codes.rows.codes, codes.rows.steps, codes.signs.bits, codes.signs.marks)
+    held = sum(array.nbytes for array in arrays) / len(matrix)
+    report("memory: codes", "bytes a row", held, n=len(matrix), note="beside 1536 of the vector, which stays a map")
+    index = VectorIndex(matrix, present, "benchmark", 1.001, codes)
+    table: list[tuple[str, ...]] = []
     for share in (1.0, 0.1, 0.01):
-        search_lines(matrix, queries, share)
-    embedding_lines()
+        table += search_lines(index, matrix, queries, share, kind)
+    print_table(table)
+    if not given.no_embedding:
+        embedding_lines()
+
+
+def load(rows: int, vectors: list[Path], questions: list[Path]) -> tuple[NDArray[np.float32], NDArray[np.float32], str]:
+    """Vectors to search, queries, and what they are."""
+    if not vectors:
+        return *clustered(rows), "made-up clusters"
+    real = np.concatenate([np.load(path) for path in vectors])
+    asked = (
+        np.concatenate([np.load(path) for path in questions]) if questions else real[:: max(1, len(real) // QUERIES)]
+    )
+    asked = asked[np.random.default_rng(3).permutation(len(asked))[:QUERIES]]
+    kind = f"{min(rows, len(real))} real, {max(0, rows - len(real))} fitted"
+    return fitted(real, rows), np.ascontiguousarray(asked), kind
+
+
+def find_centre(matrix: NDArray[np.float32], models: Path | None) -> NDArray[np.float32]:
+    """That of the model; where none is prepared, the mean of the vectors, and said so."""
+    model = find_model("multilingual-e5-small", None, models)
+    if model is None:
+        print("no model is prepared: the centre is the mean of the vectors", file=sys.stderr)
+        return matrix[:: max(1, len(matrix) // 10_000)].mean(axis=0).astype(np.float32)
+    return model_centre(OnnxEmbedder(model))
 
 
 def clustered(rows: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -58,55 +120,116 @@ def clustered(rows: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     return matrix, draw(QUERIES)
 
 
-def search_lines(matrix: NDArray[np.float32], queries: NDArray[np.float32], share: float) -> None:
+def search_lines(
+    index: VectorIndex, matrix: NDArray[np.float32], queries: NDArray[np.float32], share: float, kind: str
+) -> list[tuple[str, ...]]:
     """Top 50 of all rows, or of a share of them."""
     rows = len(matrix)
     candidates = np.random.default_rng(1).random(rows) < share
-    index = VectorIndex(matrix, np.ones(rows, np.bool_), "benchmark")
     allowed = np.flatnonzero(candidates)
 
-    def numpy_search(query: NDArray[np.float32]) -> object:
+    def numpy_search(query: NDArray[np.float32]) -> NDArray[np.int64]:
         scores = matrix @ query if share == 1 else matrix[allowed] @ query
         best = np.argpartition(scores, len(scores) - DEPTH)[-DEPTH:]
-        return best[np.argsort(-scores[best])]
+        best = best[np.argsort(-scores[best])]
+        return best if share == 1 else allowed[best]
 
+    shortlist = index.shortlist(candidates, DEPTH) or (1024 if share == 1 else 0)
     engines: dict[str, Search] = {
-        "groundwire exact": lambda query: index.search(query, candidates, DEPTH, int),
+        "groundwire exact": lambda query: index.search(query, candidates, DEPTH, int).rows,
         "numpy float32": numpy_search,
+        **faiss_engines(matrix, index, allowed, share),
+        **(usearch_engines(matrix) if share == 1 else {}),
     }
-    faiss_search = faiss_engine(matrix, allowed, share)
-    if faiss_search is not None:
-        engines["faiss IndexFlatIP"] = faiss_search
-    times: dict[str, list[float]] = {name: [] for name in engines}
-    for query in queries:
-        for name, search in engines.items():  # in turn: what disturbs one disturbs all
-            started = time.perf_counter()
-            search(query)
-            times[name].append(1e3 * (time.perf_counter() - started))
-    ours = statistics.median(times["groundwire exact"])
-    for name, measured in times.items():
-        value = statistics.median(measured)
-        report(
-            f"{name}, top {DEPTH}, {share:.0%} of rows",
-            "ms p50",
-            value,
-            peer="groundwire exact",
-            ratio=value / ours,
-            n=rows,
+    if shortlist:
+        engines[f"groundwire signs, rescore {shortlist}"] = lambda query: (
+            index.search(query, candidates, DEPTH, int, shortlist=shortlist).rows
         )
+    found: dict[str, list[NDArray[np.int64]]] = {name: [] for name in engines}
+    times: dict[str, list[float]] = {name: [] for name in engines}
+    walls: dict[str, list[float]] = {name: [] for name in engines}
+    for search in engines.values():
+        search(queries[0])
+    for number in range(len(queries)):
+        for place, (name, search) in enumerate(engines.items()):  # in turn: what disturbs one disturbs all
+            query = queries[(number + place) % len(queries)]
+            wall, started = time.perf_counter(), time.thread_time()
+            answer = search(query)
+            times[name].append(1e3 * (time.thread_time() - started))
+            walls[name].append(1e3 * (time.perf_counter() - wall))
+            found[name].append(answer)
+    truth = found["groundwire exact"]
+    ours = statistics.median(times["groundwire exact"])
+    lines = []
+    for place, name in enumerate(engines):
+        value, wall = statistics.median(times[name]), statistics.median(walls[name])
+        recalls = [
+            statistics.mean(
+                len(np.intersect1d(truth[(number + place) % len(queries)][:k], found[name][number][:k])) / k
+                for number in range(len(queries))
+            )
+            for k in (10, 50)
+        ]
+        what = f"{name}, top {DEPTH}, {share:.0%} of rows"
+        note = f"recall@10 {recalls[0]:.4f}, @50 {recalls[1]:.4f}; wall {wall:.2f} ms; {kind}"
+        report(what, "ms p50", value, peer="groundwire exact", ratio=value / ours, n=rows, note=note)
+        lines.append((what, f"{value:.2f}", f"{wall:.2f}", f"{value / ours:.2f}", *(f"{each:.4f}" for each in recalls)))
+    return lines
 
 
-def faiss_engine(matrix: NDArray[np.float32], allowed: NDArray[np.int64], share: float) -> Search | None:
-    """faiss over the same rows, or None where it is not installed."""
+def faiss_engines(
+    matrix: NDArray[np.float32], index: VectorIndex, allowed: NDArray[np.int64], share: float
+) -> dict[str, Search]:
+    """faiss over the same rows, flat and over the same signs; none where it is not installed."""
     try:
         faiss: Any = importlib.import_module("faiss")
     except ImportError:
-        return None
+        return {}
     faiss.omp_set_num_threads(1)
     flat = faiss.IndexFlatIP(DIM)
     flat.add(matrix)
     parameters = None if share == 1 else faiss.SearchParameters(sel=faiss.IDSelectorBatch(allowed))
-    return lambda query: flat.search(query[None], DEPTH, params=parameters)
+    engines: dict[str, Search] = {
+        "faiss IndexFlatIP": lambda query: flat.search(query[None], DEPTH, params=parameters)[1][0]
+    }
+    if share == 1:
+        assert index.codes is not None
+        assert index.codes.signs is not None
+        centre = index.codes.signs.centre
+        binary = faiss.IndexBinaryFlat(DIM)
+        for start in range(0, len(matrix), 50_000):
+            binary.add(np.packbits(matrix[start : start + 50_000] > centre, axis=1))
+        engines["faiss IndexBinaryFlat, no rescore"] = lambda query: binary.search(
+            np.packbits(query > centre)[None], DEPTH
+        )[1][0].astype(np.int64)
+    return engines
+
+
+def usearch_engines(matrix: NDArray[np.float32]) -> dict[str, Search]:
+    """usearch, exact over int8; none where it is not installed."""
+    try:
+        usearch: Any = importlib.import_module("usearch.index")
+    except ImportError:
+        return {}
+    scale = 127 / float(np.abs(matrix[:100_000]).max())
+    small = np.empty(matrix.shape, np.int8)
+    for start in range(0, len(matrix), 50_000):
+        small[start : start + 50_000] = np.clip(np.rint(matrix[start : start + 50_000] * scale), -127, 127)
+
+    def search(query: NDArray[np.float32]) -> NDArray[np.int64]:
+        asked = np.clip(np.rint(query * scale), -127, 127).astype(np.int8)
+        found = usearch.search(small, asked, DEPTH, usearch.MetricKind.IP, exact=True, threads=1)
+        return np.asarray(found.keys, np.int64)
+
+    return {"usearch int8, one scale": search}
+
+
+def print_table(lines: list[tuple[str, ...]]) -> None:
+    """What was measured, once more."""
+    header = ("engine", "ms", "wall", "x ours", "recall@10", "recall@50")
+    widths = [max(len(line[at]) for line in (header, *lines)) for at in range(len(header))]
+    for line in (header, *lines):
+        print("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip())
 
 
 def embedding_lines() -> None:
@@ -143,7 +266,9 @@ def chunk(number: int) -> str:
     return (sentences[number % 3] * 12)[: (480, 240, 240)[number % 3]]
 
 
-def report(name: str, unit: str, value: float, *, peer: str = "", ratio: float | None = None, n: int) -> None:
+def report(
+    name: str, unit: str, value: float, *, peer: str = "", ratio: float | None = None, n: int, note: str = ""
+) -> None:
     """One JSON line."""
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
     line = {
@@ -153,6 +278,7 @@ def report(name: str, unit: str, value: float, *, peer: str = "", ratio: float |
         "peer": peer,
         "ratio": None if ratio is None else round(ratio, 2),
         "n": n,
+        "note": note,
         "commit": commit.stdout.strip(),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
         "load": round(os.getloadavg()[0], 2),
