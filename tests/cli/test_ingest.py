@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import click
 import pytest
 
+from groundwire import Client
+from groundwire_server.cli.ingest import await_vectors
 from tests.cli.commands import REPORT, run, write
 
 
@@ -156,3 +159,8 @@ def test_what_a_sidecar_says_in_vain_is_told() -> None:
     ran = run("ingest", folder)
     assert ran.code == 0
     assert "look at mine/a.txt.meta.toml: attributes: " in ran.err
+
+
+def test_a_server_that_stops_while_vectors_are_made_takes_nothing_back() -> None:
+    with Client("127.0.0.1:1") as client, pytest.raises(click.ClickException, match="What was named is stored"):
+        await_vectors(client, "default")

@@ -12,10 +12,12 @@ import click
 from groundwire import (
     Attribute,
     Cause,
+    Client,
     DocumentOutcome,
     DocumentUpload,
     ErrorReason,
     FileContent,
+    GroundwireError,
     IngestEvent,
     IngestSummary,
     Label,
@@ -33,7 +35,7 @@ from groundwire_server.errors import DocumentRefused
 from groundwire_server.ingest import FolderFault, FolderFile, load_sidecar, walk_folder
 from groundwire_server.readers import Metadata, can_read
 
-__all__ = ["command"]
+__all__ = ["await_vectors", "command"]
 
 _ENDINGS_TOLD = 3
 
@@ -82,12 +84,25 @@ def command(
                     report.take(event)
             report.sum_up(paths, dry_run=dry_run)
             if wait and not dry_run:
-                await_embeddings(client, library)
+                await_vectors(client, library)
         except KeyboardInterrupt:
             if not dry_run:
                 note("what was named above is stored; the same command goes on from there")
             raise
     return SOME_REFUSED if report.refused else None
+
+
+def await_vectors(client: Client, library: str) -> None:
+    """Wait for the vectors of what is stored by now. Raises ClickException when the server goes away meanwhile."""
+    try:
+        await_embeddings(client, library)
+    except GroundwireError as error:
+        if error.status != "UNAVAILABLE":
+            raise
+        raise click.ClickException(
+            "the server has stopped. What was named is stored; the vectors are made on once it runs again: "
+            "`groundwire jobs watch`"
+        ) from None
 
 
 class _Files:
