@@ -32,8 +32,8 @@ __all__ = ["MODULES", "State", "compiled", "load_now", "searched", "state", "war
 _log = logging.getLogger(__name__)
 _PACKAGE = Path(__file__).parent.parent
 # What the rooms that know this one compile, by name; and the files that decide what that is.
-MODULES = ("groundwire_server.dense.compiled",)
-_SOURCES = ("dense/compiled.py",)
+MODULES = ("groundwire_server.dense.compiled", "groundwire_server.lexical.kernels")
+_SOURCES = ("dense/compiled.py", "lexical/kernels.py", "lexical/segment.py", "lexical/tables.py")
 _CACHE = "NUMBA_CACHE_DIR"
 _MARK = "compiled"
 _PAUSE_SECONDS = 0.3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,6 +42,12 @@ class Bm25:
     def idf(rows: int, df: int) -> float:
         """Weight of a term that `df` of `rows` candidates hold; above 0 always."""
         return math.log(1 + (rows - df + 0.5) / (df + 0.5))
+
+    @staticmethod
+    def idfs(rows: int, df: Sequence[int]) -> list[float]:
+        """`idf` of several terms."""
+        log = math.log
+        return [log(1 + (rows - holding + 0.5) / (holding + 0.5)) for holding in df]
 
     def damping(self, lengths: NDArray[np.float64], average: float) -> NDArray[np.float64]:
         """What is added to tf below the line, for rows of these lengths."""

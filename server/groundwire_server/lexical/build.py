@@ -9,11 +9,12 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_server.lexical.postings import Postings, pack
 from groundwire_server.lexical.segment import MAX_ROWS, Segment, frequency_bytes, narrowest
 from groundwire_server.lexical.terms import WORD_BIT, rank_words, word_codes
 from groundwire_server.text import TokenBatch, tokenize_batch
 
-__all__ = ["build_segment", "spelling_arrays"]
+__all__ = ["build_postings", "build_segment", "spelling_arrays"]
 
 _ROW_BITS = 16
 _ROW_MASK = np.uint64(MAX_ROWS - 1)
@@ -21,6 +22,15 @@ _ROW_MASK = np.uint64(MAX_ROWS - 1)
 
 def build_segment(texts: Sequence[str]) -> Segment:
     """The segment of up to 65,536 texts, one row each.
+
+    Raises:
+        ValueError: more texts than a segment holds.
+    """
+    return pack(build_postings(texts))
+
+
+def build_postings(texts: Sequence[str]) -> Postings:
+    """The postings of up to 65,536 texts, one row each.
 
     Raises:
         ValueError: more texts than a segment holds.
@@ -47,9 +57,9 @@ def build_segment(texts: Sequence[str]) -> Segment:
     first_word = len(term_codes) - len(words)
     term_codes[first_word:] = codes[order]
     word_offsets, spellings = spelling_arrays([words[at] for at in order.tolist()])
-    return Segment(
+    return Postings(
         codes=term_codes,
-        offsets=narrowest(np.append(starts, len(postings))),
+        offsets=np.append(starts, len(postings)),
         rows=(distinct & _ROW_MASK).astype(np.uint16),
         frequencies=frequencies,
         large_at=large_at,

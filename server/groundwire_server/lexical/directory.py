@@ -18,11 +18,13 @@ from pathlib import Path
 
 import numpy as np
 
-from groundwire_server.lexical.build import build_segment
+from groundwire_server.lexical.build import build_postings
+from groundwire_server.lexical.compiled import capped_lengths
 from groundwire_server.lexical.durable import TEMPORARY_SUFFIX, sync_folder
 from groundwire_server.lexical.index import LexicalIndex
 from groundwire_server.lexical.manifest import FORMAT, Manifest, SegmentEntry, read_manifest, write_manifest
-from groundwire_server.lexical.merge import merge_segments
+from groundwire_server.lexical.merge import merge_postings, merge_segments
+from groundwire_server.lexical.postings import Postings, pack
 from groundwire_server.lexical.segment import MAX_ROWS, Segment
 from groundwire_server.lexical.segment_file import DamagedFile, map_segment, read_segment, write_segment
 from groundwire_server.lexical.tiers import is_full, merge_start
@@ -112,6 +114,7 @@ class LexicalDirectory:
         self._next_number = 0
         self._saved: tuple[SegmentEntry, ...] | None = None
         self._lengths = np.zeros(0)
+        self._capped = np.zeros(0, dtype=np.uint16)
         self._index: LexicalIndex | None = None
 
     @property
@@ -142,6 +145,7 @@ class LexicalDirectory:
             self._index = None
             self._pieces = []
             self._lengths = np.zeros(0)
+            self._capped = np.zeros(0, dtype=np.uint16)
             manifest, reason = self._read_manifest()
             self._next_number = manifest.next_number
             kept, rebuilt = self._take_pieces(manifest, n_rows, texts)
@@ -270,7 +274,9 @@ class LexicalDirectory:
             # see only their own rows of the array, and those never change.
             grown = np.empty(2 * rows)
             grown[:known] = self._lengths[:known]
-            self._lengths = grown
+            capped = np.empty(2 * rows, dtype=np.uint16)
+            capped[:known] = self._capped[:known]
+            self._lengths, self._capped = grown, capped
         stop = rows
         for segment in reversed(segments):
             if stop <= known:
@@ -278,24 +284,27 @@ class LexicalDirectory:
             start = stop - segment.size
             first = max(start, known)
             self._lengths[first:stop] = segment.lengths[first - start :]
+            self._capped[first:stop] = capped_lengths(self._lengths[first:stop])
             stop = start
         lengths = self._lengths[:rows]
         lengths.setflags(write=False)
-        self._index = LexicalIndex(segments, lengths)
+        self._index = LexicalIndex(segments, lengths, self._capped[:rows])
         return self._index
 
 
 def _built(texts: Iterable[str]) -> Iterator[_Piece]:
     """Segments of texts, full ones but for the last."""
-    blocks: list[Segment] = []
+    blocks: list[Postings] = []
+    rows = 0
     for block in _blocks(texts):
-        blocks.append(build_segment(block))
+        blocks.append(build_postings(block))
+        rows += len(block)
         last = _text_sha256(block[-1])
-        if sum(segment.size for segment in blocks) == MAX_ROWS:
-            yield _Piece(merge_segments(blocks), last)
-            blocks = []
+        if rows == MAX_ROWS:
+            yield _Piece(pack(merge_postings(blocks)), last)
+            blocks, rows = [], 0
     if blocks:
-        yield _Piece(merge_segments(blocks), last)
+        yield _Piece(pack(merge_postings(blocks)), last)
 
 
 def _blocks(texts: Iterable[str]) -> Iterator[list[str]]:

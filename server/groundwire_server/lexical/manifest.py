@@ -15,7 +15,7 @@ from groundwire_server.lexical.segment_file import DamagedFile
 
 __all__ = ["FORMAT", "MANIFEST_NAME", "Manifest", "SegmentEntry", "read_manifest", "write_manifest"]
 
-FORMAT = 1
+FORMAT = 2
 MANIFEST_NAME = "manifest.json"
 
 

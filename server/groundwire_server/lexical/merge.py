@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_server.lexical.build import spelling_arrays
+from groundwire_server.lexical.postings import Postings, pack, unpack
 from groundwire_server.lexical.segment import MAX_ROWS, Segment, narrowest
 from groundwire_server.lexical.terms import rank_words
 
-__all__ = ["merge_segments"]
+__all__ = ["merge_postings", "merge_segments"]
 
 
 def merge_segments(segments: Sequence[Segment]) -> Segment:
@@ -27,10 +28,17 @@ def merge_segments(segments: Sequence[Segment]) -> Segment:
         raise ValueError(f"{size} rows; a segment holds at most {MAX_ROWS}")
     if len(segments) == 1:
         return segments[0]
-    codes, words, numbers = _merged_terms(segments)
+    return pack(merge_postings([unpack(segment) for segment in segments]))
+
+
+def merge_postings(parts: Sequence[Postings]) -> Postings:
+    """The postings of neighbouring rows as one: the same as if they had been built from all their texts."""
+    if len(parts) == 1:
+        return parts[0]
+    codes, words, numbers = _merged_terms(parts)
     counts = np.zeros(len(codes), dtype=np.int64)
-    for segment, terms in zip(segments, numbers, strict=True):
-        starts = segment.offsets.astype(np.int64)
+    for part, terms in zip(parts, numbers, strict=True):
+        starts = part.offsets
         counts[terms] += starts[1:] - starts[:-1]
     offsets = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(counts)))
 
@@ -39,55 +47,53 @@ def merge_segments(segments: Sequence[Segment]) -> Segment:
     large_at: list[NDArray[np.int64]] = []
     next_free = offsets[:-1].copy()
     first_row = 0
-    for segment, terms in zip(segments, numbers, strict=True):
-        starts = segment.offsets.astype(np.int64)
+    for part, terms in zip(parts, numbers, strict=True):
+        starts = part.offsets
         sizes = starts[1:] - starts[:-1]
         targets = np.repeat(next_free[terms] - starts[:-1], sizes)
         targets += np.arange(len(targets))
         next_free[terms] += sizes
-        rows[targets] = segment.rows + np.uint16(first_row)
-        frequencies[targets] = segment.frequencies
-        large_at.append(targets[segment.large_at.astype(np.int64)])
-        first_row += segment.size
+        rows[targets] = part.rows + np.uint16(first_row)
+        frequencies[targets] = part.frequencies
+        large_at.append(targets[part.large_at.astype(np.int64)])
+        first_row += len(part.lengths)
     large = np.concatenate(large_at)
     order = np.argsort(large, kind="stable")
     word_offsets, spellings = spelling_arrays(words)
-    return Segment(
+    return Postings(
         codes=codes,
-        offsets=narrowest(offsets),
+        offsets=offsets,
         rows=rows,
         frequencies=frequencies,
         large_at=large[order].astype(np.uint64),
-        large_counts=np.concatenate([segment.large_counts for segment in segments])[order],
-        lengths=narrowest(np.concatenate([segment.lengths.astype(np.int64) for segment in segments])),
+        large_counts=np.concatenate([part.large_counts for part in parts])[order],
+        lengths=narrowest(np.concatenate([part.lengths.astype(np.int64) for part in parts])),
         word_offsets=word_offsets,
         spellings=spellings,
     )
 
 
 def _merged_terms(
-    segments: Sequence[Segment],
+    parts: Sequence[Postings],
 ) -> tuple[NDArray[np.uint64], list[str], list[NDArray[np.int64]]]:
-    """Codes of all terms, spellings of the words among them, and the new number of each term of each segment."""
-    cjk, cjk_numbers = np.unique(
-        np.concatenate([segment.codes[: segment.first_word] for segment in segments]), return_inverse=True
-    )
+    """Codes of all terms, spellings of the words among them, and the new number of each term of each part."""
+    cjk, cjk_numbers = np.unique(np.concatenate([part.codes[: part.first_word] for part in parts]), return_inverse=True)
     met: defaultdict[str, int] = defaultdict(count().__next__)
-    spelled = [segment.words() for segment in segments]
+    spelled = [part.words() for part in parts]
     word_numbers = np.fromiter(
         map(met.__getitem__, chain.from_iterable(spelled)), dtype=np.int64, count=sum(map(len, spelled))
     )
     words = list(met)
     word_codes = np.empty(len(words), dtype=np.uint64)
-    word_codes[word_numbers] = np.concatenate([segment.codes[segment.first_word :] for segment in segments])
+    word_codes[word_numbers] = np.concatenate([part.codes[part.first_word :] for part in parts])
     order = rank_words(words, word_codes)
     ranks = np.empty(len(words), dtype=np.int64)
     ranks[order] = np.arange(len(cjk), len(cjk) + len(words))
 
     numbers: list[NDArray[np.int64]] = []
     cjk_at = word_at = 0
-    for segment, spellings in zip(segments, spelled, strict=True):
-        cjk_end, word_end = cjk_at + segment.first_word, word_at + len(spellings)
+    for part, spellings in zip(parts, spelled, strict=True):
+        cjk_end, word_end = cjk_at + part.first_word, word_at + len(spellings)
         numbers.append(np.concatenate((cjk_numbers[cjk_at:cjk_end], ranks[word_numbers[word_at:word_end]])))
         cjk_at, word_at = cjk_end, word_end
     return np.concatenate((cjk, word_codes[order])), [words[at] for at in order.tolist()], numbers

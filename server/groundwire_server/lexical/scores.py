@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LexicalScores", "top"]
+__all__ = ["LexicalScores", "collected", "floor_of_top", "top"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,15 +41,21 @@ def top(scores: LexicalScores, depth: int, tie_key: Callable[[int], Any]) -> lis
         raise ValueError(f"depth is {depth}; valid: 0 or more")
     if depth == 0 or len(scores) == 0:
         return []
-    floor = floor_of_top(scores.scores, depth)
-    chosen = np.flatnonzero(scores.scores >= floor)
-    chosen = chosen[np.argsort(-scores.scores[chosen], kind="stable")]
-    rows = scores.rows[chosen].tolist()
-    values = scores.scores[chosen].tolist()
+    found, values = scores.rows, scores.scores
+    if len(values) > 2 * depth:
+        chosen = np.flatnonzero(values >= floor_of_top(values, depth))
+        found, values = found[chosen], values[chosen]
+    ranked = (-values).argsort(kind="stable")
+    rows: list[int] = found[ranked].tolist()
+    ordered: list[float] = values[ranked].tolist()
+    if len(set(ordered)) == len(ordered):
+        return rows[:depth]
     best: list[int] = []
-    for _, group in groupby(zip(values, rows, strict=True), key=lambda pair: pair[0]):
+    for _, group in groupby(zip(ordered, rows, strict=True), key=lambda pair: pair[0]):
         tied = [row for _, row in group]
         best.extend(sorted(tied, key=tie_key) if len(tied) > 1 else tied)
+        if len(best) >= depth:
+            break
     return best[:depth]
 
 
@@ -67,3 +73,17 @@ def floor_of_top(values: NDArray[np.float64], depth: int) -> float:
         maxima = values[:whole].reshape(-1, groups).max(axis=0)
         values = values[values >= np.partition(maxima, groups - depth)[groups - depth]]
     return float(np.partition(values, len(values) - depth)[len(values) - depth])
+
+
+def collected(
+    rows: Sequence[NDArray[np.int64]], scores: Sequence[NDArray[np.float64]], floor: float = 0.0
+) -> LexicalScores:
+    """Scores of several segments as one, without those below a floor."""
+    all_rows = np.concatenate([np.zeros(0, dtype=np.int64), *rows])
+    all_scores = np.concatenate([np.zeros(0), *scores])
+    if floor > 0:
+        kept = all_scores >= floor
+        all_rows, all_scores = all_rows[kept], all_scores[kept]
+    all_rows.setflags(write=False)
+    all_scores.setflags(write=False)
+    return LexicalScores(all_rows, all_scores)

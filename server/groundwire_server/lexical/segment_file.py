@@ -1,6 +1,6 @@
 """A segment as one file of mapped arrays.
 
-    GWLEX1 line · header length (8 bytes, little-endian) · header (JSON: dtype, length, place of each array) · arrays
+    GWLEX2 line · header length (8 bytes, little-endian) · header (JSON: dtype, length, place of each array) · arrays
 
 Arrays are little-endian and begin at multiples of 64 bytes. The file never changes; its sha256 stands in the manifest.
 """
@@ -23,7 +23,7 @@ from groundwire_server.lexical.segment import Segment
 
 __all__ = ["DamagedFile", "map_segment", "read_segment", "write_segment"]
 
-_MAGIC = b"GWLEX1\n"
+_MAGIC = b"GWLEX2\n"
 _ALIGNMENT = 64
 _NAMES = tuple(field.name for field in fields(Segment))
 _DTYPES = {"<u8", "<u4", "<u2", "|u1"}

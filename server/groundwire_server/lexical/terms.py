@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,14 +43,20 @@ class QueryTerms:
     """The distinct terms of a query in order of first occurrence.
 
     Attributes:
+        tokens: the terms.
         codes: uint64[n].
         spellings: UTF-8 of each word; None for a CJK token, whose code says it all.
         counts: how often each term occurs in the query.
+        spelled: the words' UTF-8, one behind the other.
+        ends: int64[n + 1], where the spelling of each term begins in it, and its end; none of a CJK token.
     """
 
+    tokens: tuple[str, ...]
     codes: NDArray[np.uint64]
     spellings: tuple[bytes | None, ...]
     counts: tuple[int, ...]
+    spelled: bytes
+    ends: NDArray[np.int64]
 
     @classmethod
     def of(cls, tokens: Iterable[str]) -> QueryTerms:
@@ -56,16 +64,20 @@ class QueryTerms:
         counts: dict[str, int] = {}
         for token in tokens:
             counts[token] = counts.get(token, 0) + 1
-        cjk = [_is_cjk_token(token) for token in counts]
-        codes = np.zeros(len(counts), dtype=np.uint64)
-        codes[[at for at, known in enumerate(cjk) if not known]] = word_codes(
-            token for token, known in zip(counts, cjk, strict=True) if not known
-        )
-        for at, token in enumerate(counts):
-            if cjk[at]:
-                codes[at] = ord(token[0]) << 21 | (ord(token[1]) if len(token) == 2 else 0)
-        spellings = tuple(None if known else token.encode() for token, known in zip(counts, cjk, strict=True))
-        return cls(codes, spellings, tuple(counts.values()))
+        known = [_code(token) for token in counts]
+        codes = np.array([code for code, _ in known], dtype=np.uint64)
+        spellings = tuple([spelling for _, spelling in known])
+        ends = np.array([*accumulate([len(each or b"") for each in spellings], initial=0)], dtype=np.int64)
+        spelled = b"".join(filter(None, spellings)) or b"\0"
+        return cls(tuple(counts), codes, spellings, tuple(counts.values()), spelled, ends)
+
+
+@lru_cache(maxsize=1 << 16)
+def _code(token: str) -> tuple[int, bytes | None]:
+    """Code and spelling of a query's token."""
+    if _is_cjk_token(token):
+        return ord(token[0]) << 21 | (ord(token[1]) if len(token) == 2 else 0), None
+    return int(word_codes([token])[0]), token.encode()
 
 
 def _is_cjk_token(token: str) -> bool:

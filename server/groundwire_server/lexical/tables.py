@@ -1,0 +1,97 @@
+"""Segments as the compiled search sees them: a row of numbers each, most of them addresses of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_server.lexical.segment import Segment
+
+__all__ = ["CAPPED", "WORK_COLUMNS", "address", "segment_table"]
+
+CAPPED = 1023
+"""Stands for lengths of this many tokens and more where they take two bytes."""
+
+# Columns of the table of segments.
+(
+    SIZE, FIRST_ROW, MASK_WORD, TERMS, FIRST_WORD, CODES, OFFSETS, ROWS, FREQUENCIES, LARGE, LARGE_AT, LARGE_COUNTS,
+    WORD_OFFSETS, SPELLINGS, DENSE, DENSE_TERMS, DENSE_OFFSETS, DENSE_BITS, DENSE_RANKS, BOUND, BOUND_TERMS,
+    BOUND_STARTS, BOUND_LENGTHS, BOUND_COUNTS,
+) = range(24)  # fmt: skip
+
+# Columns of what is known of a query's term in a segment: its postings; where its rows are, or its bitmap (0: none) and
+# ranks; its number among the terms with bounds (-1: none); its postings of candidates, where they are picked out.
+HIT_START, HIT_STOP, HIT_ROWS, HIT_BITS, HIT_RANKS, HIT_BOUND, ENTRY_START, ENTRY_STOP = range(8)
+WORK_COLUMNS = 8
+
+TABLE_BYTES = 24 * 8
+WORK_BYTES = WORK_COLUMNS * 8
+
+# Which rows count: all of an index; those with a bit in a mask, counted; the same, their postings picked out.
+EVERYTHING, COUNTED, PICKED = range(3)
+
+_own: WeakKeyDictionary[Segment, list[int]] = WeakKeyDictionary()
+
+
+def address(array: NDArray[Any]) -> int:
+    """Where an array begins in memory. Valid as long as the array is."""
+    place: int = array.__array_interface__["data"][0]
+    return place
+
+
+def segment_table(segments: Sequence[Segment], starts: Sequence[int]) -> NDArray[np.int64] | None:
+    """int64[segments, 24]; None when a segment is of a size that the compiled search does not know.
+
+    Args:
+        starts: row at which each segment begins.
+    """
+    table = np.empty((len(segments), 24), dtype=np.int64)
+    words = 0
+    for number, (segment, start) in enumerate(zip(segments, starts, strict=False)):
+        own = _own.get(segment)
+        if own is None:
+            own = _own[segment] = _row(segment)
+        if not own:
+            return None
+        table[number] = own
+        table[number, FIRST_ROW] = start
+        table[number, MASK_WORD] = words
+        words += -(-segment.size // 64)
+    return table
+
+
+def _row(segment: Segment) -> list[int]:
+    narrow = (segment.offsets, segment.dense_offsets, segment.word_offsets)
+    if any(array.dtype != np.uint32 for array in narrow):
+        return []
+    row = [0] * 24
+    row[SIZE] = segment.size
+    row[TERMS] = len(segment.codes)
+    row[FIRST_WORD] = segment.first_word
+    row[LARGE] = len(segment.large_at)
+    row[DENSE] = len(segment.dense_terms)
+    row[BOUND] = len(segment.bound_terms)
+    for column, array in (
+        (CODES, segment.codes),
+        (OFFSETS, segment.offsets),
+        (ROWS, segment.rows),
+        (FREQUENCIES, segment.frequencies),
+        (LARGE_AT, segment.large_at),
+        (LARGE_COUNTS, segment.large_counts),
+        (WORD_OFFSETS, segment.word_offsets),
+        (SPELLINGS, segment.spellings),
+        (DENSE_TERMS, segment.dense_terms),
+        (DENSE_OFFSETS, segment.dense_offsets),
+        (DENSE_BITS, segment.dense_bits),
+        (DENSE_RANKS, segment.dense_ranks),
+        (BOUND_TERMS, segment.bound_terms),
+        (BOUND_STARTS, segment.bound_starts),
+        (BOUND_LENGTHS, segment.bound_lengths),
+        (BOUND_COUNTS, segment.bound_counts),
+    ):
+        row[column] = address(array)
+    return row
