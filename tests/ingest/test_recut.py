@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -285,6 +285,28 @@ def test_a_passage_that_would_be_too_large_stays_as_it_was_and_is_told_to_those_
     library.set_config(SMALL)
     cut_anew(library, tmp_path)
     assert {cut for _, cut in cuts(library).values()} == {SMALL.cut}
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_what_stays_as_it_was_cuts_nothing_of_those_who_may_not_read_it(
+    library: Library, tmp_path: Path, hidden: bool
+) -> None:
+    """A document that came with its own chunker keeps it, whatever hidden ones stand in the same cut."""
+    if hidden:
+        with opened(library, OTHER_INGEST, limits=IngestLimits(max_part_bytes=1 << 20)) as (ingest, _):
+            ingest.feed(1, DocumentHead("large.txt", label=Label.CONFIDENTIAL), b"words and words\n" * 40_000, True)
+            ingest.finish(1)
+    library.set_config(WHOLE)
+    with control_of(tmp_path, library) as control, suppress(FailedPrecondition):
+        recut(library, control)
+    with opened(library, INGEST) as (ingest, _):
+        ingest.feed(1, DocumentHead("own.txt", label=Label.PUBLIC, chunker="paragraph"), b"one\n\ntwo", True)
+        ingest.finish(1)
+    own = 1, LibraryConfig().cut
+    assert cuts(library)["own.txt"] == own
+    with control_of(tmp_path, library) as control, suppress(FailedPrecondition):
+        recut(library, control)
+    assert cuts(library)["own.txt"] == own
 
 
 STORE = "groundwire_server.store.sqlite"

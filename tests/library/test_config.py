@@ -105,10 +105,10 @@ def test_what_is_left_to_cut_anew_is_what_stands_in_an_earlier_cut() -> None:
     later = left.after(second, third)
     assert later.earlier == {first.cut, second.cut}
     for cut, wanted in ((first.cut, "whole"), (second.cut, "whole"), ("whole", None), ("paragraph(9,1)", third)):
-        chunker = later.chunker(cut, third)
+        chunker = later.chunker(cut, Label.PUBLIC, third)
         if wanted is third:
             assert chunker is not None
             assert chunker.spec == first.cut
         else:
             assert (chunker and chunker.spec) == wanted
-    assert later.chunker("scissors(3)", third) is None
+    assert later.chunker("scissors(3)", Label.PUBLIC, third) is None

@@ -65,7 +65,7 @@ def documents_to_recut(snapshot: Snapshot, config: LibraryConfig, principal: Pri
     """How many documents of those that a caller may read would be cut anew under other settings."""
     state = Recut.read(snapshot.reader).after(snapshot.config, config)
     found = _active(snapshot.reader, min(principal.clearance, Label.CONFIDENTIAL))
-    return sum(state.chunker(revision.chunker, config) is not None for revision in found)
+    return sum(state.chunker(revision.chunker, revision.label, config) is not None for revision in found)
 
 
 class _Run:
@@ -81,7 +81,7 @@ class _Run:
         self._state = Recut.read(self._reader)
         self._waiting: dict[Label, list[StoredRevision]] = {label: [] for label in AUDIENCES}
         for revision in _active(self._reader, Label.CONFIDENTIAL):
-            if self._state.chunker(revision.chunker, self._config) is not None:
+            if self._state.chunker(revision.chunker, revision.label, self._config) is not None:
                 self._waiting[revision.label].append(revision)
         self._first_rows = {
             span.doc_id: span.first_row for span in self._reader.revision_spans() if span.died is None and span.chunks
@@ -118,7 +118,7 @@ class _Run:
     def _cut(self, revision: StoredRevision) -> _Cut | None:
         """The new chunks of a document; None where it cannot be cut so."""
         doc_id, number = revision.doc_id, revision.revision
-        chunker = self._state.chunker(revision.chunker, self._config)
+        chunker = self._state.chunker(revision.chunker, revision.label, self._config)
         text = self._reader.source_text(doc_id, number, clearance=None)
         assert chunker is not None
         assert text is not None
@@ -154,11 +154,11 @@ class _Run:
 
     def _conclude(self) -> bool:
         """Take note that nothing stands in earlier cuts any more but what cannot be cut. False as in `_commit`."""
-        earlier = self._state.earlier & {revision.chunker for revision in self.refused}
+        left = self._state.once_done((revision.chunker, revision.label) for revision in self.refused)
         with self._library.writing() as writer:
             if self._changed():
                 return False
-            Recut(earlier).write(writer)
+            left.write(writer)
         return True
 
     def _changed(self) -> bool:

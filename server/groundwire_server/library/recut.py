@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from groundwire_server.chunking import CHUNKERS, Chunker, make_chunker
+from groundwire_server.evidence import Label
 from groundwire_server.library.config import LibraryConfig
 from groundwire_server.store import StoreReader, StoreWriter
 
@@ -21,10 +23,13 @@ class Recut:
     Attributes:
         earlier: cuts (`LibraryConfig.cut`) that the settings had before, in which documents may still stand.
         asked: a job has been made of it; False: one is to be made.
+        stuck: cuts in which documents of a label stand that could not be cut otherwise. Kept by label, so that those
+            that a caller may not read change nothing for the others.
     """
 
     earlier: frozenset[str] = frozenset()
     asked: bool = True
+    stuck: frozenset[tuple[str, Label]] = frozenset()
 
     @classmethod
     def read(cls, reader: StoreReader) -> Recut:
@@ -33,24 +38,35 @@ class Recut:
         if not text:
             return cls()
         held = json.loads(text)
-        return cls(frozenset(held["earlier"]), held["asked"])
+        stuck = frozenset((cut, Label(label)) for cut, label in held.get("stuck", ()))
+        return cls(frozenset(held["earlier"]), held["asked"], stuck)
 
     def write(self, writer: StoreWriter) -> None:
         """Keep it, with what else the transaction writes."""
-        writer.set_meta(_NAME, json.dumps({"earlier": sorted(self.earlier), "asked": self.asked}))
+        held = {"earlier": sorted(self.earlier), "asked": self.asked, "stuck": sorted(self.stuck)}
+        writer.set_meta(_NAME, json.dumps(held))
 
     def after(self, old: LibraryConfig, new: LibraryConfig) -> Recut:
         """What is left once the settings have changed; itself when they cut as before."""
-        return self if new.cuts_like(old) else Recut(self.earlier | {old.cut}, asked=False)
+        return self if new.cuts_like(old) else Recut(self.earlier | {old.cut}, asked=False, stuck=self.stuck)
 
-    def chunker(self, cut: str, config: LibraryConfig) -> Chunker | None:
-        """What cuts a document anew that stands in a cut; None when it stands as it should.
+    def once_done(self, refused: Iterable[tuple[str, Label]]) -> Recut:
+        """What is left once all documents are cut anew but some, each given by its cut and label."""
+        left = frozenset((cut, label) for cut, label in refused if self._is_of_library(cut, label))
+        return Recut(stuck=left)
+
+    def chunker(self, cut: str, label: Label, config: LibraryConfig) -> Chunker | None:
+        """What cuts a document of a label anew that stands in a cut; None when it stands as it should.
 
         A document that came with a chunker of its own keeps it and takes the library's budget. One whose chunker is
         not there any more stays as it is.
         """
-        name = config.chunker if cut in self.earlier else cut.partition("(")[0]
+        name = config.chunker if self._is_of_library(cut, label) else cut.partition("(")[0]
         if name not in CHUNKERS:
             return None
         chunker = make_chunker(name, config.chunk_chars, config.overlap_chars)
         return None if chunker.spec == cut else chunker
+
+    def _is_of_library(self, cut: str, label: Label) -> bool:
+        """Whether documents in that cut came without a chunker of their own."""
+        return cut in self.earlier or (cut, label) in self.stuck
