@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from groundwire_server.dense import HashEmbedder
+from groundwire_server.dense import HashEmbedder, code_folder, vector_index
 from groundwire_server.errors import DeadlineExceeded, ErrorReason, FailedPrecondition, InvalidRequest
 from groundwire_server.evidence import (
     Attribute,
@@ -240,6 +240,25 @@ def test_while_embedding_goes_on_the_share_is_told(tmp_path: Path) -> None:
     embed_all(library, EMBEDDER)
     _, _, whole = run(library.snapshot(), "revenue", HYBRID, forbid=forbidden)
     assert whole.degradations == ()
+
+
+def test_a_shortlist_stands_in_the_plan_and_a_call_can_have_an_exact_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(code_folder, "SIGNS_FROM", 1)
+    monkeypatch.setattr(vector_index, "SHORTLIST_FROM", 4)
+    snapshot = make_library(tmp_path, DOCS, embedder=EMBEDDER).snapshot()
+
+    def dense(**options: object) -> tuple[str, list[tuple[str, object]]]:
+        header, found, summary = run(snapshot, "revenue", HYBRID, **options)
+        (step,) = [step for step in header.plan if step.stage == "dense"]
+        assert summary.degradations == ()
+        return step.detail, [(one.lineage.chunk_id, one.scores) for one in found]
+
+    coarse, found = dense()
+    assert coarse == "signs,rescore=3200,depth=200"
+    # Whoever wants every candidate judged by its vector gets that: here the answer is the same, as five rows fit.
+    assert dense(forbid=frozenset({DegradationKind.VECTOR_PARTIAL})) == ("exact,depth=200", found)
 
 
 def test_rrf_can_be_asked_for(embedded: Snapshot) -> None:
