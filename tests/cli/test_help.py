@@ -57,8 +57,8 @@ def test_every_command_prints_json(words: tuple[str, ...]) -> None:
         assert found is not None
         command = found
     named = {option for parameter in command.params for option in parameter.opts}
-    # A group has none of its own; serve and completion print what is no list; prepare shows steps.
-    if not isinstance(command, click.Group) and words not in {("serve",), ("completion",), ("models", "prepare")}:
+    # A group has none of its own; serve and completion print what is no list.
+    if not isinstance(command, click.Group) and words not in {("serve",), ("completion",)}:
         assert "--json" in named
 
 

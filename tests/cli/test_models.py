@@ -59,6 +59,8 @@ def test_a_prepared_model_is_checked_and_not_fetched_again() -> None:
     ran = run("models", "prepare")
     assert ran.code == 0
     assert ran.out == f"multilingual-e5-small is ready: {prepared.folder} sha256 {prepared.version}\n"
+    asked = run("models", "prepare", "--json").frames
+    assert asked == [{"name": "multilingual-e5-small", "folder": str(prepared.folder), "sha256": prepared.version}]
     row = next(row for row in run("models", "list", "--json").frames if row["default"])
     assert (row["prepared"], row["sha256"]) == (True, prepared.version)
 

@@ -18,7 +18,7 @@ from groundwire._wire.filter import decode_filter, encode_filter
 from groundwire._wire.mirror import decode, fill
 from groundwire._wire.table import ENUMS, MIRRORS
 from groundwire._wire.value import decode_value, encode_value
-from groundwire.v1 import evidence_pb2, filter_pb2, ingest_pb2, metric_pb2, stream_pb2, value_pb2
+from groundwire.v1 import evidence_pb2, filter_pb2, glossary_pb2, ingest_pb2, metric_pb2, stream_pb2, value_pb2
 
 # What only the client has: where a frame belongs, which record a row was, the bytes that travel beside the head.
 CLIENT_ONLY = {"branch", "record", "content"}
@@ -209,3 +209,12 @@ def test_enums_are_read_by_member_and_name_only() -> None:
         groundwire.Route.read("graph")
     with pytest.raises(TypeError):
         groundwire.RetrievalMode.read(groundwire.Route.NARRATIVE)  # type: ignore[arg-type]
+
+
+def test_enums_in_records_are_read_by_name_too() -> None:
+    by_name, by_member = glossary_pb2.Term(), glossary_pb2.Term()
+    fill(by_name, groundwire.Term("entity", "A"))  # type: ignore[arg-type]
+    fill(by_member, groundwire.Term(groundwire.TermKind.ENTITY, "A"))
+    assert by_name == by_member
+    with pytest.raises(ValueError, match="'thing' is no TermKind; valid: "):
+        fill(by_name, groundwire.Term("thing", "A"))  # type: ignore[arg-type]

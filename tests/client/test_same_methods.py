@@ -67,13 +67,13 @@ def test_messages_alone_do_not_load_the_client() -> None:
         "print(sorted(name for name in sys.modules if name.startswith('groundwire.') and '.v1' not in name))\n"
         "print('grpc' in sys.modules)\n"
         "import groundwire\n"
-        "print(groundwire.Client.__name__, 'AsyncClient' in dir(groundwire))\n"
+        "print(groundwire.Client.__name__, dir(groundwire).count('AsyncClient'))\n"
     )
     folder = str(ROOT / "clients" / "python")
     done = subprocess.run(
         [sys.executable, "-c", script], env={"PYTHONPATH": folder}, capture_output=True, text=True, check=True
     )
-    assert done.stdout.splitlines() == ["[]", "False", "Client True"]
+    assert done.stdout.splitlines() == ["[]", "False", "Client 1"]
 
 
 def test_a_name_that_is_not_offered() -> None:

@@ -121,6 +121,7 @@ def test_entities_side_by_side(related: House) -> None:
                 ("paths.to_id", "UNKNOWN_NODE"),
             ],
         ),
+        ({"paths": {"to_id": "entity:JPN"}}, [("paths.from_id", "VALUE_REQUIRED")]),
         (
             {"closure": {"max_depth": -1}},
             [

@@ -21,4 +21,4 @@ else:
         return globals()[name]
 
     def __dir__():
-        return [*globals(), *__getattr__("__all__")]
+        return sorted({*__getattr__("__all__"), *globals()})

@@ -30,8 +30,8 @@ Everyday tasks:
                                 GROUNDWIRE_DATA=/new/place or `data = "/new/place"` in groundwire.toml
   back up                       stop the server and copy the data folder
 
-Every command explains itself with --help and prints JSON lines with --json. In a pipe a table is one line a row with
-tabs between the cells. NO_COLOR switches colours off."""
+Every command explains itself with --help; all that print what is found or done print JSON lines with --json. In a pipe
+a table is one line a row with tabs between the cells. NO_COLOR switches colours off."""
 
 
 class Commands(CommandGroup):

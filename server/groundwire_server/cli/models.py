@@ -62,9 +62,10 @@ def list_(session: Session, as_json: bool) -> None:
     show_default=True,
     help="Where to fetch it when it is not on this machine.",
 )
+@json_option
 @server_options
 @click.pass_obj
-def prepare_(session: Session, name: str, variant: str | None, source: str) -> None:
+def prepare_(session: Session, name: str, variant: str | None, source: str, as_json: bool) -> None:
     """Make model NAME ready: fetch, check its sha256, convert. A second run only checks.
 
     \b
@@ -72,6 +73,9 @@ def prepare_(session: Session, name: str, variant: str | None, source: str) -> N
     groundwire models prepare multilingual-e5-small --variant q4
     """
     prepared = prepare(name, StepLines(), source=source, variant=variant, folder=session.settings().models)
+    if as_json:
+        say_exactly(json.dumps({"name": name, "folder": str(prepared.folder), "sha256": prepared.version}))
+        return
     say(f"{name} is ready: {prepared.folder} sha256 {prepared.version}")
 
 

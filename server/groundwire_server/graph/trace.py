@@ -178,6 +178,6 @@ def _snippet(piece: Piece, language: str) -> Snippet:
 
 def _one_node(places: Sequence[Place]) -> list[Violation]:
     """A path leads from one node to another: the two names must not mean the same."""
-    if any(len(set(place.nodes)) == 1 and place.known for place in places):
+    if any(len(place.nodes) == 2 and len(set(place.nodes)) == 1 and place.known for place in places):
         return [Violation("paths.to_id", ErrorReason.CONTRADICTION, "is the node that paths.from_id is")]
     return []

@@ -131,6 +131,8 @@ def fill(message: Message, value: Any) -> None:
 
 
 def _fill_field(message: Message, field: FieldDescriptor, content: Any) -> None:
+    if field.enum_type is not None and isinstance(content, str):
+        content = _ENUMS[field.enum_type.full_name].read(content)
     if _is_repeated(field):
         for member in content:
             if field.message_type is None:
