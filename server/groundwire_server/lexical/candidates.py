@@ -9,6 +9,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_server.lexical.tables import address
+
 __all__ = ["Candidates", "mask_words"]
 
 _MOST_KNOWN = 1 << 16
@@ -23,6 +25,7 @@ class Candidates:
         kept: how many rows it keeps.
         total: tokens of those.
         words: uint64, the mask as bits, 64 rows a word, each segment from the beginning of a word.
+        words_at: address of those.
         df: how many candidates hold a term, for terms that were asked for before.
     """
 
@@ -30,7 +33,11 @@ class Candidates:
     kept: int
     total: int
     words: NDArray[np.uint64]
+    words_at: int = field(init=False)
     df: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "words_at", address(self.words))
 
     @property
     def everything(self) -> bool:

@@ -84,28 +84,29 @@ class CompiledSearch:
     def search(self, query: QueryTerms, candidates: Candidates, parameters: Bm25, depth: int | None) -> LexicalScores:
         """As `LexicalIndex.search`, of checked arguments; there is a token and a candidate with a token."""
         terms = len(query.counts)
-        work = np.empty((len(self.table), terms, WORK_COLUMNS), dtype=np.int64)
-        df = np.zeros(terms, dtype=np.int64)
-        hits = (address(work), terms)
-        spellings = address(np.frombuffer(query.spelled, dtype=np.uint8))
-        codes, ends = address(query.codes), address(query.ends)
-        self.kernels.locate(*self._table, codes, terms, spellings, ends, hits[0], address(df))
-        counts, mode, entries = self._df(query, candidates, hits, df)
+        cells = len(self.table) * terms * WORK_COLUMNS
+        memory = np.zeros(cells + terms, dtype=np.int64)
+        work = address(memory)
+        df_at = work + 8 * cells
+        packed = address(np.frombuffer(query.packed, dtype=np.uint8))
+        ends = packed + 8 * terms
+        self.kernels.locate(*self._table, packed, terms, ends + 8 * (terms + 1), ends, work, df_at)
+        counts, mode, entries = self._df(query, candidates, work, memory[cells:])
         weights = np.array(list(map(mul, query.counts, parameters.idfs(candidates.kept, counts))))
-        mask = address(candidates.words)
+        hits = (work, terms, address(weights))
         formula = (candidates.total / candidates.kept, parameters.k1, parameters.b)
         if depth is None or parameters.k1 > _MOST_K1:
             scratch = np.empty(2 * BLOCK_ROWS)
             rows, scores = self.kernels.every(
-                *self._table, *hits, address(weights), self._row_lengths[0], mask, entries, mode, *formula,
+                *self._table, *hits, self._row_lengths[0], candidates.words_at, entries, mode, *formula,
                 address(scratch),
             )  # fmt: skip
         else:
             depth = min(depth, len(candidates.mask))
-            order = np.argsort(-weights, kind="stable")
+            order = (-weights).argsort(kind="stable")
             scratch = np.empty(_SCRATCH + depth, dtype=np.float32)
             rows, scores = self.kernels.best(
-                *self._table, *hits, address(weights), address(order), *self._row_lengths, mask, entries, mode,
+                *self._table, *hits, address(order), *self._row_lengths, candidates.words_at, entries, mode,
                 self.longest, *formula, depth, address(scratch),
             )  # fmt: skip
         if depth is not None and len(scores) > depth:
@@ -116,7 +117,7 @@ class CompiledSearch:
         return LexicalScores(rows, scores)
 
     def _df(
-        self, query: QueryTerms, candidates: Candidates, hits: tuple[int, int], df: NDArray[np.int64]
+        self, query: QueryTerms, candidates: Candidates, work: int, df: NDArray[np.int64]
     ) -> tuple[list[int], int, NDArray[np.uint64]]:
         """How many candidates hold each term, which rows count, and the postings of candidates where picked out."""
         counted: list[int]
@@ -130,7 +131,7 @@ class CompiledSearch:
                 return known, COUNTED, _NO_ENTRIES
         df[:] = 0
         mode = PICKED if selective else COUNTED
-        entries = self.kernels.count(*self._table, *hits, address(candidates.words), mode, address(df))
+        entries = self.kernels.count(*self._table, work, len(df), candidates.words_at, mode, address(df))
         counted = df.tolist()
         if not selective:
             candidates.learn(query.tokens, counted)

@@ -6,6 +6,7 @@ below a set top bit; a segment keeps the word's spelling too and compares it, so
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -47,16 +48,15 @@ class QueryTerms:
         codes: uint64[n].
         spellings: UTF-8 of each word; None for a CJK token, whose code says it all.
         counts: how often each term occurs in the query.
-        spelled: the words' UTF-8, one behind the other.
-        ends: int64[n + 1], where the spelling of each term begins in it, and its end; none of a CJK token.
+        packed: bytes of `codes`; of int64[n + 1], where the spelling of each term begins and the last one ends; and of
+            the words' spellings, one behind the other, of which a CJK token has none.
     """
 
     tokens: tuple[str, ...]
     codes: NDArray[np.uint64]
     spellings: tuple[bytes | None, ...]
     counts: tuple[int, ...]
-    spelled: bytes
-    ends: NDArray[np.int64]
+    packed: bytes
 
     @classmethod
     def of(cls, tokens: Iterable[str]) -> QueryTerms:
@@ -67,9 +67,9 @@ class QueryTerms:
         known = [_code(token) for token in counts]
         codes = np.array([code for code, _ in known], dtype=np.uint64)
         spellings = tuple([spelling for _, spelling in known])
-        ends = np.array([*accumulate([len(each or b"") for each in spellings], initial=0)], dtype=np.int64)
-        spelled = b"".join(filter(None, spellings)) or b"\0"
-        return cls(tuple(counts), codes, spellings, tuple(counts.values()), spelled, ends)
+        ends = array("q", accumulate([len(each or b"") for each in spellings], initial=0))
+        packed = b"".join([codes.tobytes(), ends.tobytes(), *filter(None, spellings)])
+        return cls(tuple(counts), codes, spellings, tuple(counts.values()), packed)
 
 
 @lru_cache(maxsize=1 << 16)
