@@ -27,6 +27,20 @@ def _every_command(group: click.Group, words: tuple[str, ...] = ()) -> list[tupl
     return found
 
 
+def _named(words: tuple[str, ...]) -> click.Command:
+    command: click.Command = app
+    for word in words:
+        assert isinstance(command, click.Group)
+        found = command.get_command(click.Context(command), word)
+        assert found is not None
+        command = found
+    return command
+
+
+def _is_group(words: tuple[str, ...]) -> bool:
+    return isinstance(_named(words), click.Group)
+
+
 def test_the_help_names_every_command_and_every_exit_code() -> None:
     ran = run("--help")
     assert ran.code == 0
@@ -50,12 +64,7 @@ def test_every_command_explains_itself(words: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("words", _every_command(app), ids=" ".join)
 def test_every_command_prints_json(words: tuple[str, ...]) -> None:
-    command: click.Command = app
-    for word in words:
-        assert isinstance(command, click.Group)
-        found = command.get_command(click.Context(command), word)
-        assert found is not None
-        command = found
+    command = _named(words)
     named = {option for parameter in command.params for option in parameter.opts}
     # A group has none of its own; serve and completion print what is no list.
     if not isinstance(command, click.Group) and words not in {("serve",), ("completion",)}:
@@ -65,6 +74,13 @@ def test_every_command_prints_json(words: tuple[str, ...]) -> None:
 def test_the_help_of_serve_lists_every_setting() -> None:
     listed = re.findall(r"^  ([a-z_]+(?:\.[a-z_]+)?)(?: =.*)?$", run("serve", "--help").out, re.MULTILINE)
     assert sorted(listed) == setting_names()
+
+
+@pytest.mark.parametrize("words", [(), *filter(_is_group, _every_command(app))], ids=" ".join)
+def test_a_group_alone_shows_its_help(words: tuple[str, ...]) -> None:
+    ran = run(*words)
+    assert (ran.code, ran.out) == (USAGE, "")
+    assert ran.err == run(*words, "--help").out
 
 
 def test_the_version() -> None:

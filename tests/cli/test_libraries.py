@@ -66,7 +66,7 @@ def test_another_budget_cuts_the_documents_anew() -> None:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("set", "nowhere"), "there is no library nowhere; there are: default"),
+        (("set", "nowhere", "--set", "k1=1.2"), "there is no library nowhere; there are: default"),
         (("set", "default", "--set", "nonsense=1"), "'nonsense' is no setting of a library; valid: "),
         (("set", "default", "--set", "k1=many"), "no number"),
         (("set", "default", "--chunker", "axe"), "'axe' is none of"),
@@ -86,6 +86,7 @@ def test_what_does_not_hold(words: tuple[str, ...], why: str) -> None:
 @pytest.mark.parametrize(
     ("option", "why"),
     [
+        ((), "No setting is named that is to change."),
         (("--set", "k1"), "'k1' is not --set NAME=VALUE."),
         (("--attribute", "year"), "'year' is not --attribute NAME=TYPE."),
         (("--attribute", "year=number"), "'number' is none of string, integer, "),

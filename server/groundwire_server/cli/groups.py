@@ -6,6 +6,8 @@ from difflib import get_close_matches
 
 import click
 
+from groundwire_server.cli.ending import USAGE
+
 __all__ = ["CommandGroup"]
 
 
@@ -15,6 +17,13 @@ class CommandGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names in the order in which they were written down."""
         return list(self.commands)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """The words after the group. Without any, its help is shown on standard error, and it ends with USAGE."""
+        if not args and not ctx.resilient_parsing:
+            click.echo(ctx.get_help(), err=True)
+            ctx.exit(USAGE)
+        return super().parse_args(ctx, args)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

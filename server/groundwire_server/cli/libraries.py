@@ -114,6 +114,8 @@ def set_(session: Session, /, library_id: str, dry_run: bool, wait: bool, as_jso
 
     Another chunker or budget cuts the documents anew, in a job; old citations can still be verified.
     """
+    if all(value in (None, ()) for value in said.values()):
+        raise click.UsageError("No setting is named that is to change.")
     with session.client(embedder=True) as client:
         before = _find(client, library_id)
         update = client.save_library(changed_library(before, said), validate_only=dry_run)
