@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from groundwire_server.dense import HashEmbedder
 from groundwire_server.evidence import Label, Principal
-from groundwire_server.ingest import EmbedJobs, missing_vectors
+from groundwire_server.ingest import EmbedJobs
 from groundwire_server.jobs import AUDIENCES, Job, JobBoard, JobState
 from groundwire_server.store import JobRow
 from tests.support.libraries import Doc, make_library, new_document
@@ -111,8 +111,8 @@ class World:
             case Embed(chunks):
                 self.embed(chunks)
             case Ask(audience):
-                missing = bool(missing_vectors(self.library.snapshot(), audience).any())
-                assert (self.jobs.ensure(audience) != "") >= missing
+                wanted = dict(self.jobs.wanted(self.library.snapshot()))[audience]
+                assert (self.jobs.ensure(audience) != "") >= bool(wanted.any())
             case Cancel():
                 if any(not job.state.ended for job in self.seen()):
                     self.going = False
@@ -120,13 +120,13 @@ class World:
             case Restart():
                 self.board = JobBoard(self.table)
                 self.jobs = EmbedJobs(self.board, self.library)
-                self.going = not self.jobs.was_cancelled
+                self.going = True
                 self.settle()
 
     def embed(self, chunks: int) -> None:
         snapshot = self.library.snapshot()
-        for audience in AUDIENCES:
-            rows = np.flatnonzero(missing_vectors(snapshot, audience))[:chunks]
+        for _audience, wanted in self.jobs.wanted(snapshot):
+            rows = np.flatnonzero(wanted)[:chunks]
             if self.going and len(rows):
                 found = zip(snapshot.columns.chunk_rows(rows).tolist(), snapshot.chunks(rows.tolist()), strict=True)
                 self.library.add_vectors((row, EMBEDDER.embed_passage(chunk.text)) for row, chunk in found)
@@ -141,8 +141,8 @@ class World:
 
     def check(self, before: dict[str, Job]) -> None:
         snapshot = self.library.snapshot()
-        for audience in AUDIENCES:
-            missing = int(np.count_nonzero(missing_vectors(snapshot, audience)))
+        for audience, wanted in self.jobs.wanted(snapshot):
+            missing = int(np.count_nonzero(wanted))
             jobs = self.seen(audience)
             waiting = [job for job in jobs if not job.state.ended]
             assert len(waiting) <= 1
@@ -163,8 +163,13 @@ class World:
                     assert job == was or not was.state.ended
 
 
+CANCELLED = [Ingest(Label.PUBLIC, 1), Cancel(), Ingest(Label.CONFIDENTIAL, 1), Embed(3)]
+
+
 @settings(max_examples=25)
 @given(st.lists(STEPS, max_size=14))
+@example(CANCELLED)
+@example([*CANCELLED, Restart(), Embed(3), Ingest(Label.INTERNAL, 1), Embed(3), Embed(3), Ingest(Label.PUBLIC, 1)])
 def test_jobs_follow_the_library_and_tell_nothing_of_what_is_hidden(steps: list[Step]) -> None:
     hidden = (Label.CONFIDENTIAL, Label.RESTRICTED)
     with tempfile.TemporaryDirectory() as folder:

@@ -265,11 +265,13 @@ def test_what_is_cancelled_waits_until_there_is_something_new(tmp_path: Path) ->
     here.stop()
 
     again = Embedding(library, embedder, table=table).run()
+    again.again()
     assert sum(vector is not None for vector in vectors(library).values()) == 4
+    send(library, ("new.txt", b"something new"), ingest_id=OTHER_INGEST)
     again.again()
     assert None not in vectors(library).values()
     assert [job.state for job in again.told()] == [JobState.CANCELLED, JobState.SUCCEEDED]
-    assert again.last() == (JobState.SUCCEEDED, 1, 1)
+    assert again.last() == (JobState.SUCCEEDED, 2, 2)
     again.stop()
 
 

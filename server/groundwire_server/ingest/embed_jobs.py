@@ -39,6 +39,9 @@ class EmbedJobs:
     and what lacks one now is left. After a restart the first look compares with what the board says. So a job goes on
     where it was, and never ends while something is left for its callers.
 
+    What a cancelled job has left waits until something comes in that its callers may read: what they may not read wakes
+    nothing of theirs, and no job of a wider class takes it along.
+
     Args:
         board: where the jobs stand. A job that embeds as a part of other work takes their place while it is open.
     """
@@ -50,12 +53,18 @@ class EmbedJobs:
         self._broken: Collection[int] = ()
         self._broken_before: dict[str, int] = {}
         self._seen_missing: dict[Label, NDArray[np.bool_]] = {}
+        self._cancelled_at: dict[Label, int] = {}
 
-    @property
-    def was_cancelled(self) -> bool:
-        """Whether the last one was cancelled: then nothing is embedded until there is something new."""
-        jobs = [job for job in self._board.jobs(self._library.library_id) if job.embeds]
-        return bool(jobs) and jobs[-1].state is JobState.CANCELLED and all(job.state.ended for job in jobs)
+    def wanted(self, snapshot: Snapshot) -> list[tuple[Label, NDArray[np.bool_]]]:
+        """For each class of callers, the lowest first: bool[rows], chunks that are to be embedded for it."""
+        held = np.zeros(snapshot.columns.rows, bool)
+        wanted = []
+        for audience in AUDIENCES:
+            missing = missing_vectors(snapshot, audience)
+            if self._waits(snapshot, audience, missing):
+                held |= missing
+            wanted.append((audience, missing & ~held))
+        return wanted
 
     def settle(self, broken: Collection[int], rate: float | None, going: Callable[[], bool]) -> None:
         """Begin, move on and end the jobs as the library stands now.
@@ -70,15 +79,14 @@ class EmbedJobs:
                 return
             self._broken = tuple(broken)
             snapshot = self._library.snapshot()
-            for audience in AUDIENCES:
-                missing = missing_vectors(snapshot, audience)
+            for audience, missing in self.wanted(snapshot):
                 failed = self._take_broken(snapshot, missing)
                 gained = self._gained(snapshot, audience)
                 self._seen_missing[audience] = missing
                 self._move(audience, int(np.count_nonzero(missing)), failed, gained, rate)
 
     def ensure(self, audience: Label) -> str:
-        """Id of the job that embeds what a class of callers may read; "" when everything has a vector.
+        """Id of the job that embeds what a class of callers may read; "" when nothing is to be embedded.
 
         The library must be on its way to an embedder, or have one.
         """
@@ -104,7 +112,20 @@ class EmbedJobs:
             open_jobs = self._board.open_jobs(self._library.library_id)
             jobs = [job for job in open_jobs if job.kind is JobKind.EMBED and job.audience >= audience]
             self._board.end([job.job_id for job in jobs], state, error)
+            if state is JobState.CANCELLED:
+                generation = self._library.snapshot().generation
+                self._cancelled_at.update((job.audience, generation) for job in jobs)
             self._broken_before.clear()
+
+    def _waits(self, snapshot: Snapshot, audience: Label, missing: NDArray[np.bool_]) -> bool:
+        """Whether the last job of a class was cancelled, and nothing new that lacks a vector has come in since."""
+        last = self.last(audience)
+        if last is None or last.kind is not JobKind.EMBED or last.state is not JobState.CANCELLED:
+            return False
+        before = self._cancelled_at.get(audience)
+        if before is None:  # by an earlier process
+            before = self._cancelled_at[audience] = snapshot.generation_at(last.updated_at)
+        return not bool((missing & snapshot.columns.spread(snapshot.columns.born > before)).any())
 
     def _take_broken(self, snapshot: Snapshot, missing: NDArray[np.bool_]) -> int:
         """Take what the embedder could not embed out of what is missing. Returns how many that are."""
@@ -153,7 +174,7 @@ class EmbedJobs:
     def _lacks(self, audience: Label) -> bool:
         """Whether there is something to embed. While the embedder is on its way: as its last model left it."""
         snapshot = self._library.snapshot()
-        missing = missing_vectors(snapshot, audience)
+        missing = dict(self.wanted(snapshot))[audience]
         model = snapshot.reader.meta("embedder")
         if snapshot.vectors is not None or model is None:
             self._take_broken(snapshot, missing)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from groundwire_server.dense import Embedder
 from groundwire_server.errors import Cause, ErrorReason, GroundwireError
-from groundwire_server.ingest.embed_jobs import Embeddable, EmbedJobs, missing_vectors
+from groundwire_server.ingest.embed_jobs import Embeddable, EmbedJobs
 from groundwire_server.jobs import AUDIENCES, JobState
 from groundwire_server.library import Snapshot
 
@@ -113,10 +113,9 @@ class EmbeddingWorker:
         return sum(count for _, count in batches[1:]) / elapsed if elapsed > 0 else None
 
     def start(self) -> None:
-        """Begin, with whatever has no vector now; but not when the last job was cancelled. May be called once."""
+        """Begin, with whatever has no vector now and does not wait behind a cancelled job. May be called once."""
         self._thread = threading.Thread(target=self._run, name=f"embed-{self._library.library_id}", daemon=True)
-        if not self._jobs.was_cancelled:
-            self.wake()
+        self.wake()
         self._thread.start()
 
     def wake(self) -> None:
@@ -129,7 +128,7 @@ class EmbeddingWorker:
                 self._changed.notify_all()
 
     def cancel(self) -> None:
-        """Call the work off: its jobs are cancelled, and what is left waits until the worker is woken."""
+        """Call the work off: its jobs are cancelled, and what is left waits for something new (`EmbedJobs`)."""
         with self._changed:
             self._called_off = True
         self._jobs.end(JobState.CANCELLED)
@@ -203,8 +202,7 @@ class EmbeddingWorker:
         snapshot = self._library.snapshot()
         if snapshot.vectors is None or snapshot.vectors.version != self._embedder.version:
             return {}
-        for audience in AUDIENCES:
-            missing = missing_vectors(snapshot, audience)
+        for audience, missing in self._jobs.wanted(snapshot):
             left_out = np.array(sorted(self._broken | self._suspect), np.int64)
             missing[snapshot.columns.rows_of(left_out)] = False
             rows = np.flatnonzero(missing)[: self._batch_size()]
