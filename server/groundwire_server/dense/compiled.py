@@ -134,12 +134,23 @@ def contenders(codes, steps, rows, query, step, norm, slack, depth):  # type: ig
 
 
 @_kernel(
-    _PAIR(_read(uint64, 3), _read(int32, 3), _read(boolean, 2), _read(uint64, 2), int64, int32, int32, int64, int32)
+    _PAIR(
+        _read(uint64, 3),
+        _read(int32, 3),
+        _read(boolean, 2),
+        _read(uint64, 2),
+        int64,
+        int32,
+        int32,
+        int64,
+        int64,
+        int32,
+    )
 )
-def estimated(bits, marks, candidates, planes, top, factor, shift, width, least):  # type: ignore[no-untyped-def]
-    """Candidates among the first `width` rows of each block whose estimate is not below the least, and the estimates.
+def estimated(bits, marks, candidates, planes, top, factor, shift, every, width, least):  # type: ignore[no-untyped-def]
+    """Candidates whose estimate is not below the least, and the estimates: among the first rows of some blocks.
 
-    See `sign_codes.estimates`; `width` is a multiple of 16.
+    See `sign_codes.estimates`; of the `every`-th blocks the first `width` rows, a multiple of 16.
     """
     blocks, words, length = bits.shape
     found = np.empty(4096, np.int64)
@@ -147,7 +158,7 @@ def estimated(bits, marks, candidates, planes, top, factor, shift, width, least)
     count = 0
     far = np.empty(width, np.int64)
     near = np.empty(width, np.int32)
-    for block in range(blocks):
+    for block in range(0, blocks, every):
         far[:] = 0
         for word in range(words):
             q0, q1, q2, q3 = planes[0, word], planes[1, word], planes[2, word], planes[3, word]

@@ -11,7 +11,7 @@ from groundwire_server.dense.sign_codes import BLOCK_ROWS, NEVER, QuerySigns, Si
 
 __all__ = ["nearest_by_signs"]
 
-_SAMPLE_ROWS = 16  # of each block of 1024
+_SAMPLE_BLOCKS, _SAMPLE_ROWS = 4, 64  # of every fourth block so many rows: neighbours, which are read faster
 _BLOCKS = 64  # numpy's share at a time, so that what is between stays in the cache
 
 
@@ -31,22 +31,22 @@ def nearest_by_signs(
     if kernels is None:
         return _plain(codes, query, masked, wanted)
 
-    def estimated(width: int, least: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    def estimated(every: int, width: int, least: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         planes, top, factor, shift = query.planes, query.top, query.factor, query.shift
         found: tuple[NDArray[np.int64], NDArray[np.int32]] = kernels.estimated(
-            codes.bits, codes.marks, masked, planes, top, factor, shift, width, least
+            codes.bits, codes.marks, masked, planes, top, factor, shift, every, width, least
         )
         return found
 
-    _, sample = estimated(_SAMPLE_ROWS, NEVER)
-    share = wanted * _SAMPLE_ROWS / BLOCK_ROWS
+    _, sample = estimated(_SAMPLE_BLOCKS, _SAMPLE_ROWS, NEVER)
+    share = wanted * _SAMPLE_ROWS / (_SAMPLE_BLOCKS * BLOCK_ROWS)
     kept = int(share + 3 * share**0.5 + 3)
     while kept < len(sample):
-        rows, values = estimated(BLOCK_ROWS, int(np.partition(sample, len(sample) - kept)[len(sample) - kept]))
+        rows, values = estimated(1, BLOCK_ROWS, int(np.partition(sample, len(sample) - kept)[len(sample) - kept]))
         if len(rows) >= wanted:
             return _cut(rows, values, wanted)
         kept *= 4
-    return _cut(*estimated(BLOCK_ROWS, NEVER), wanted)
+    return _cut(*estimated(1, BLOCK_ROWS, NEVER), wanted)
 
 
 def _plain(codes: SignCodes, query: QuerySigns, candidates: NDArray[np.bool_], wanted: int) -> NDArray[np.int64]:
