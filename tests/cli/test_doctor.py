@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
+from groundwire import Job, JobKind, JobState
 from groundwire_server import __version__
 from groundwire_server.cli.doctor import folder as folder_checks
+from groundwire_server.cli.doctor.serving import vectors_advice
 from groundwire_server.cli.holder import LockHolder, read_holder
 from groundwire_server.dense import HashEmbedder, factory
 from groundwire_server.library import DataFolder
@@ -164,6 +166,15 @@ def test_a_library_that_cannot_be_opened() -> None:
     code, found = examine()
     assert code == 1
     assert found["library"][0]["message"].startswith("default cannot be opened: ")
+
+
+def test_vectors_that_no_job_makes() -> None:
+    def job(state: JobState) -> Job:
+        return Job("j", JobKind.EMBED, "default", state=state)
+
+    assert "goes on" in vectors_advice([job(JobState.CANCELLED), job(JobState.RUNNING)], "default")
+    for jobs in ([], [job(JobState.CANCELLED)], [job(JobState.FAILED)]):
+        assert "`groundwire libraries reindex default --part vectors`" in vectors_advice(jobs, "default")
 
 
 def test_vectors_of_another_model(monkeypatch: pytest.MonkeyPatch) -> None:

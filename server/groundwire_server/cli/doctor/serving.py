@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import groundwire_server
-from groundwire import Client, EndReason, GroundwireError, JobState, Library
+from groundwire import Client, EndReason, GroundwireError, Job, JobState, Library
 from groundwire_server.cli.doctor.finding import Finding, fail, ok, warn
 from groundwire_server.cli.values import share
 
-__all__ = ["check_server"]
+__all__ = ["check_server", "vectors_advice"]
 
 
 def check_server(client: Client, *, own: bool) -> Iterator[Finding]:
@@ -69,10 +69,17 @@ def _check_library(client: Client, library: Library, searches_by_meaning: bool) 
     if coverage is None:
         yield ok("vectors", f"{name} is searched by words alone")
     elif coverage < 1:
-        advice = "it goes on in a running server: `groundwire jobs list`, `groundwire jobs watch`"
-        yield warn("vectors", f"{name}: {share(coverage)} of the chunks can be found by meaning", advice)
+        message = f"{name}: {share(coverage)} of the chunks can be found by meaning"
+        yield warn("vectors", message, vectors_advice(client.list_jobs(library=name), name))
     else:
         yield ok("vectors", f"{name}: every chunk can be found by meaning")
+
+
+def vectors_advice(jobs: Iterable[Job], name: str) -> str:
+    """What to do where chunks of the library lack vectors, by its jobs: a cancelled one is not taken up by itself."""
+    if any(job.state in (JobState.QUEUED, JobState.RUNNING) for job in jobs):
+        return "it goes on in a running server: `groundwire jobs list`, `groundwire jobs watch`"
+    return f"no job is at it: `groundwire libraries reindex {name} --part vectors`"
 
 
 def _check_index(client: Client, library: Library, mode: str) -> Finding:
