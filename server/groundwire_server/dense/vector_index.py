@@ -147,8 +147,8 @@ class VectorIndex:
             rows = nearest_by_signs(signs, QuerySigns.of(query, signs.centre), allowed, shortlist, compiled(_COMPILED))
         else:
             rows = np.flatnonzero(allowed)
-            if len(rows) > RESCORE_ALL * depth:
-                rows = self._contenders(query, rows, depth)
+        if len(rows) > RESCORE_ALL * depth:
+            rows = self._contenders(query, rows, depth)
         hits = _best(rows, self._scores(rows, query), depth, tie_key)
         if self.rows >= COMPILED_FROM:
             searched()
