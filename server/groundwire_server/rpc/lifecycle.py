@@ -6,6 +6,7 @@ import asyncio
 import logging
 import signal
 import sys
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
@@ -111,7 +112,6 @@ def serve(settings: Settings, announce: Callable[[str], None] | None = None) -> 
     log = make_log(settings.log)
     foreign = ForeignLogs(log)
     logging.getLogger().addHandler(foreign)
-    warm_up_after_searches()
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             return runner.run(_until_signal(settings, log, announce or _print_line))
@@ -136,6 +136,7 @@ async def _until_signal(settings: Settings, log: Log, announce: Callable[[str], 
         async with listening(settings, log, late_seconds=_LATE_SECONDS) as server:
             announce(f"groundwire answers on {server.address}, data in {settings.data}")
             log.info("serving", address=server.address)
+            threading.Thread(target=_speed_up, args=(server.engine,), name="groundwire-speed-up", daemon=True).start()
             await asked
             log.info("stopping", **server.leftovers)
     except asyncio.CancelledError:
@@ -145,6 +146,12 @@ async def _until_signal(settings: Settings, log: Log, announce: Callable[[str], 
             loop.remove_signal_handler(number)
     log.info("stopped")
     return asked.result()
+
+
+def _speed_up(engine: Engine) -> None:
+    """Compiled searches come last: what loads them would stand in the way of the embedder."""
+    engine.wait_for_embedder()
+    warm_up_after_searches()
 
 
 def _print_line(line: str) -> None:
