@@ -58,14 +58,23 @@ class PlainSearch:
         df = [0] * len(query.counts)
         found: list[_Postings] = []
         words = 0
+        selective = 2 * candidates.kept < len(candidates.mask)
+        known = [] if selective or candidates.everything else [candidates.df.get(token, -1) for token in query.tokens]
+        uncounted = candidates.everything or (bool(known) and min(known) >= 0)
         for segment, first_row in zip(self._segments, self._starts, strict=False):
             hits = segment.find(query)
             if hits.terms:
-                postings, matched = _candidate_postings(segment, first_row, hits, candidates, words)
+                postings, matched = _candidate_postings(
+                    segment, first_row, hits, candidates, words, selective, uncounted
+                )
                 found.append(postings)
                 for term, size in zip(hits.terms, matched, strict=True):
                     df[term] += size
             words += -(-segment.size // 64)
+        if known and uncounted:
+            df = known
+        elif known:
+            candidates.learn(query.tokens, df)
         weights = list(map(mul, query.counts, parameters.idfs(candidates.kept, df)))
         return self._scored(found, candidates, weights, parameters, depth)
 
@@ -109,16 +118,22 @@ class PlainSearch:
 
 
 def _candidate_postings(
-    segment: Segment, first_row: int, hits: Hits, candidates: Candidates, first_word: int
+    segment: Segment,
+    first_row: int,
+    hits: Hits,
+    candidates: Candidates,
+    first_word: int,
+    selective: bool,
+    uncounted: bool,
 ) -> tuple[_Postings, list[int]]:
-    """The query's postings in a segment, and how many of each term are candidates."""
+    """The query's postings in a segment, and how many of each term are candidates; of all rows, where `uncounted`."""
     sizes = [stop - start for start, stop in zip(hits.starts, hits.stops, strict=True)]
     everything = _Postings(segment, first_row, hits.terms, sizes, hits)
-    if candidates.everything:
+    if uncounted:
         return everything, sizes
     mask = candidates.mask[first_row : first_row + segment.size]
     words = candidates.words[first_word : first_word + -(-segment.size // 64)]
-    if 2 * candidates.kept >= len(candidates.mask):
+    if not selective:
         return everything, [_df(segment, place, mask, words) for place in hits.places]
     parts: list[NDArray[np.int64]] = []
     counts: list[NDArray[np.float64]] = []
