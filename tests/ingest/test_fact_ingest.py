@@ -169,7 +169,7 @@ def test_rows_of_a_file_are_refused_with_their_line(library: Library) -> None:
     [
         (FactFileHead("f.xlsx"), b"x", "form", ErrorReason.DOCUMENT_UNSUPPORTED),
         (FactFileHead("f", form="parquet"), b"x", "form", ErrorReason.DOCUMENT_UNSUPPORTED),
-        (FactFileHead("", form="jsonl"), FACTS, "", ErrorReason.INVALID_REQUEST),
+        (FactFileHead("", form="jsonl"), FACTS, "name", ErrorReason.INVALID_REQUEST),
         (FactFileHead("e.jsonl", mapping_toml="x = 1"), RELATIONS, "mapping_toml", ErrorReason.INVALID_REQUEST),
         (FactFileHead("f.jsonl", mapping_toml="x = 1"), FACTS, "mapping_toml", ErrorReason.INVALID_REQUEST),
     ],
