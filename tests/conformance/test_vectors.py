@@ -23,7 +23,6 @@ from groundwire_server.chunking import ParagraphChunker
 from groundwire_server.evidence import Family, check_filter, matches
 from groundwire_server.glossary import PeriodError, parse_period
 from groundwire_server.lexical import Bm25, LexicalIndex
-from groundwire_server.lexical.build import build_segment
 from groundwire_server.narrative.fusion import rrf_fuse
 from groundwire_server.rerank import parse_ranking
 from groundwire_server.rpc.decode_filter import decode_filter
@@ -32,6 +31,7 @@ from groundwire_server.rpc.findings import Findings
 from groundwire_server.text import tokenize
 from tests.conformance.make import FOLDER, MADE, read
 from tests.conformance.oracles.periods import days_of, kind_of
+from tests.support.segments import build_segment
 from tests.text.oracle import tokens
 
 TESTS = FOLDER.parent

@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 
 from groundwire_server.lexical import Bm25, LexicalDirectory, LexicalIndex, LexicalScores, top
 from groundwire_server.lexical import index as index_module
-from groundwire_server.lexical.build import build_segment
 from groundwire_server.lexical.segment import BLOCK_ROWS, Segment
 from groundwire_server.text import tokenize
 from tests.lexical.oracle import bm25, queries, row_texts
+from tests.support.segments import build_segment
 
 LEGS = [
     "numpy",

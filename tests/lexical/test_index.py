@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from groundwire_server.errors import InvalidRequest
 from groundwire_server.lexical import Bm25, LexicalIndex, LexicalScores, terms, top
-from groundwire_server.lexical.build import build_segment
 from groundwire_server.lexical.merge import merge_segments
 from groundwire_server.text import tokenize
 from tests.lexical.oracle import bm25, queries, row_texts
+from tests.support.segments import build_segment
 
 
 def index_of(texts: Sequence[str], cuts: Sequence[int] = ()) -> LexicalIndex:

@@ -9,24 +9,15 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_server.lexical.postings import Postings, pack
-from groundwire_server.lexical.segment import MAX_ROWS, Segment, frequency_bytes, narrowest
+from groundwire_server.lexical.postings import Postings
+from groundwire_server.lexical.segment import MAX_ROWS, frequency_bytes, narrowest
 from groundwire_server.lexical.terms import WORD_BIT, rank_words, word_codes
 from groundwire_server.text import TokenBatch, tokenize_batch
 
-__all__ = ["build_postings", "build_segment", "spelling_arrays"]
+__all__ = ["build_postings", "spelling_arrays"]
 
 _ROW_BITS = 16
 _ROW_MASK = np.uint64(MAX_ROWS - 1)
-
-
-def build_segment(texts: Sequence[str]) -> Segment:
-    """The segment of up to 65,536 texts, one row each.
-
-    Raises:
-        ValueError: more texts than a segment holds.
-    """
-    return pack(build_postings(texts))
 
 
 def build_postings(texts: Sequence[str]) -> Postings:

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from groundwire import Client, ErrorReason, FactFile, GroundwireError, Library, RowsRejected, Setting
+from groundwire import Client, ErrorReason, FactFile, GroundwireError, Library, Setting
 from groundwire_server.cli.evaluate.fresh import LIBRARY, fresh_server
 from groundwire_server.cli.evaluate.graph_answers import Answer, ask_graph
 from groundwire_server.cli.evaluate.graph_set import GraphCase, GraphSet, read_graph_set
 from groundwire_server.cli.evaluate.results import check_results, write_results
+from groundwire_server.cli.evaluate.rows import store_rows
 from groundwire_server.cli.progress import ProgressLine
 from groundwire_server.cli.session import Session
 from groundwire_server.cli.streams import note, say
@@ -71,15 +72,7 @@ def _load(client: Client, graph: GraphSet) -> int:
     files = [FactFile(graph.name, graph.content, form="relations_jsonl", mapping_toml=mapping)]
     if graph.facts is not None:
         files.append(FactFile.from_file(graph.facts))
-    refused = 0
-    with client.ingest_facts(files, library=LIBRARY) as events:
-        for event in events:
-            if isinstance(event, RowsRejected):
-                if not refused:
-                    first = event.rows[0]
-                    note(f"refused rows cannot be found, e.g. row {first.row}, {first.column}: {first.message}")
-                refused += len(event.rows)
-    return refused
+    return store_rows(client, files)
 
 
 def _ask(client: Client, graph: GraphSet) -> Iterator[_Judged]:

@@ -12,14 +12,15 @@ from typing import Any
 
 import click
 
-from groundwire import Client, FactFile, Library, MetricQuery, RowsRejected, Setting
+from groundwire import Client, FactFile, Library, MetricQuery, Setting
 from groundwire_server.cli.evaluate.dataset import json_lines
 from groundwire_server.cli.evaluate.figures import Got, got_by_ask, got_by_query
 from groundwire_server.cli.evaluate.fresh import LIBRARY, fresh_server
 from groundwire_server.cli.evaluate.results import check_results, write_results
+from groundwire_server.cli.evaluate.rows import store_rows
 from groundwire_server.cli.progress import ProgressLine
 from groundwire_server.cli.session import Session
-from groundwire_server.cli.streams import note, say
+from groundwire_server.cli.streams import say
 from groundwire_server.cli.terms import read_terms
 
 __all__ = ["evaluate_metric"]
@@ -105,15 +106,7 @@ def _load(client: Client, folder: Path) -> int:
     glossary = next((path for path in (folder / "glossary.jsonl", folder / "glossary.toml") if path.exists()), None)
     if glossary is not None:
         client.update_glossary(read_terms(glossary), library=LIBRARY, replace_all=True)
-    refused = 0
-    with client.ingest_facts([FactFile.from_file(folder / "facts.jsonl")], library=LIBRARY) as events:
-        for event in events:
-            if isinstance(event, RowsRejected):
-                if not refused:
-                    first = event.rows[0]
-                    note(f"refused rows cannot be found, e.g. row {first.row}, {first.column}: {first.message}")
-                refused += len(event.rows)
-    return refused
+    return store_rows(client, [FactFile.from_file(folder / "facts.jsonl")])
 
 
 def _by_params(client: Client, questions: Sequence[dict[str, Any]], first_fact: dict[str, Any]) -> Iterator[Got]:
