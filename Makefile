@@ -2,7 +2,7 @@
 # .venv, locked by hash. All paths are relative, so the folder may have any name.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup venv demo serve test test-slow check format proto client proto-image lock bench bench-peers clean
+.PHONY: help setup venv demo serve test test-slow check format proto client proto-image lock bench bench-peers samples clean
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || command -v python3)
 RUN := .venv/bin/python -m
@@ -68,6 +68,10 @@ bench: setup ## score retrieval on a folder (DATA=folder with corpus.jsonl, quer
 
 bench-peers: setup ## put the engines that benchmarks measure beside ours into .venv
 	$(RUN) pip install --disable-pip-version-check --quiet --require-hashes -r requirements/bench.txt
+
+samples: setup ## make the sample files of the readers' tests anew
+	$(RUN) pip install --disable-pip-version-check --quiet --require-hashes -r requirements/samples.txt
+	.venv/bin/python scripts/samples.py
 
 clean: ## remove all that make made here (models and groundwire-data stay)
 	rm -rf .venv .venv-proto .venv-lock .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

@@ -14,3 +14,4 @@ compile "$@" pyproject.toml requirements/runtime.in --extra fast --extra models 
 compile "$@" pyproject.toml requirements/runtime.in requirements/dev.in --extra fast --extra models --extra eval \
     -c requirements/runtime.txt -o requirements/dev.txt
 compile "$@" requirements/bench.in -c requirements/dev.txt -o requirements/bench.txt
+compile "$@" requirements/samples.in -c requirements/dev.txt -o requirements/samples.txt
