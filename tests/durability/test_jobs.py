@@ -16,7 +16,7 @@ from tests.support.eventually import eventually
 
 pytestmark = pytest.mark.timeout(400)  # several servers start here, and each slowly where others work
 
-_DOCUMENTS = 400
+_CHUNKS = 400
 _PATIENCE = 60.0
 RUNNING, SUCCEEDED, CANCELLED = (
     admin_pb2.JOB_STATE_RUNNING,
@@ -36,14 +36,15 @@ def server(folder: Path) -> Iterator[tuple[ServerProcess, grpc.Channel, admin_pb
 
 
 def ingest(channel: grpc.Channel) -> str:
-    """Store documents of one chunk each. Gives the id of the job that embeds them."""
+    """Store one document of many chunks: they come in together, so that one job embeds them. Gives the job's id."""
     kind = ingest_pb2.IngestDocumentsRequest
-    frames = [kind(start=ingest_pb2.IngestStart(ingest_id=str(uuid.uuid4()), library_id="default"))]
-    for seq in range(1, _DOCUMENTS + 1):
-        head = ingest_pb2.DocumentHead(doc_id=f"{seq:04}.txt")
-        part = ingest_pb2.DocumentPart(seq=seq, head=head, content=f"text {seq}".encode(), last_part=True)
-        frames.append(kind(part=part))
-    frames.append(kind(finish=ingest_pb2.IngestFinish(last_seq=_DOCUMENTS)))
+    paragraphs = "\n".join(f"paragraph {number} {'word ' * 60}" for number in range(_CHUNKS))
+    head = ingest_pb2.DocumentHead(doc_id="book.txt")
+    frames = [
+        kind(start=ingest_pb2.IngestStart(ingest_id=str(uuid.uuid4()), library_id="default")),
+        kind(part=ingest_pb2.DocumentPart(seq=1, head=head, content=paragraphs.encode(), last_part=True)),
+        kind(finish=ingest_pb2.IngestFinish(last_seq=1)),
+    ]
     return list(ingest_pb2_grpc.IngestServiceStub(channel).IngestDocuments(iter(frames)))[-1].summary.embedding_job_id
 
 
@@ -72,7 +73,7 @@ def test_embedding_goes_on_where_a_killed_server_was(tmp_path: Path) -> None:
             done = seen.progress.done
             process.kill()
             process.wait_killed()
-    assert done < _DOCUMENTS
+    assert done < _CHUNKS
     with server(folder) as (process, _, admin):
         job = reader(admin, job_id)
         first = job()
@@ -81,8 +82,8 @@ def test_embedding_goes_on_where_a_killed_server_was(tmp_path: Path) -> None:
         watched = [each.job for each in admin.WatchJob(admin_pb2.WatchJobRequest(job_id=job_id), timeout=_PATIENCE)]
         counts = [each.progress.done for each in watched]
         assert counts == sorted(counts)
-        assert {each.progress.total for each in watched} == {_DOCUMENTS}
-        assert (watched[-1].state, counts[-1]) == (SUCCEEDED, _DOCUMENTS)
+        assert {each.progress.total for each in watched} == {_CHUNKS}
+        assert (watched[-1].state, counts[-1]) == (SUCCEEDED, _CHUNKS)
         assert coverage(admin) == 1.0
         (only,) = admin.ListJobs(admin_pb2.ListJobsRequest()).jobs
         assert only == watched[-1]
@@ -113,5 +114,5 @@ def test_reindexing_and_cancelling_outlive_a_killed_server(tmp_path: Path) -> No
         assert job().state in (RUNNING, SUCCEEDED)
         assert admin.StartReindex(request).job.job_id == rebuild.job_id
         assert eventually(lambda: job().state == SUCCEEDED, _PATIENCE)
-        assert job().progress.done == _DOCUMENTS
+        assert job().progress.done == _CHUNKS
         assert coverage(admin) == 1.0
