@@ -8,7 +8,8 @@ from hypothesis import given
 from groundwire_server.errors import DocumentRefused, ErrorReason
 from groundwire_server.evidence import Attribute, Label, Span
 from groundwire_server.readers import Document, MarkdownReader, Source
-from groundwire_server.readers.markdown import find_headings, heading_paths
+from groundwire_server.readers.headings import heading_paths
+from groundwire_server.readers.markdown import find_headings
 from tests.support.hostile_text import hostile_text
 
 FILE = """\

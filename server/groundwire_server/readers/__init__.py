@@ -8,6 +8,7 @@ from groundwire_server.readers.document import (
     ReadWarning,
     RefusedPart,
     Source,
+    WarningKind,
 )
 from groundwire_server.readers.encoding import (
     CHARSETS,
@@ -61,6 +62,7 @@ __all__ = [
     "ReaderOutput",
     "RefusedPart",
     "Source",
+    "WarningKind",
     "can_read",
     "decode_text",
     "find_reader",

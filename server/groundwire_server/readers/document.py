@@ -5,21 +5,40 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from enum import Enum
 from typing import Protocol
 
 from groundwire_server.errors import DocumentRefused
 from groundwire_server.evidence import Attribute, Label, Period, Span
 from groundwire_server.readers.places import PlaceMap
 
-__all__ = ["Document", "ReadOptions", "ReadWarning", "Reader", "ReaderOutput", "RefusedPart", "Source"]
+__all__ = ["Document", "ReadOptions", "ReadWarning", "Reader", "ReaderOutput", "RefusedPart", "Source", "WarningKind"]
+
+
+class WarningKind(Enum):
+    """What was not read as one would expect; names and numbers are those of `groundwire.v1.IngestWarningKind`."""
+
+    METADATA_SKIPPED = 1
+    """Something that the document says about itself (front matter, properties) was passed over or changed."""
+    PAGE_WITHOUT_TEXT = 2
+    """Pages or slides that show something and hold no text, e.g. scans."""
+    PART_SKIPPED = 3
+    """A part that is not read: a diagram, an embedded file, an attachment, a hidden sheet."""
+    TEXT_UNCERTAIN = 4
+    """Characters that the file does not tell for certain."""
+    VALUE_MISSING = 5
+    """A cell whose formula was never computed."""
+    MORE = 6
+    """There are more than are listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadWarning:
-    """Something that was not read as one would expect: where ("notes.md#line=3"), and what."""
+    """Something that was not read as one would expect: where ("notes.md#line=3"), what, and of which kind."""
 
     locator: str
     message: str
+    kind: WarningKind = WarningKind.METADATA_SKIPPED
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +86,22 @@ ReaderOutput = Document | RefusedPart
 class ReadOptions:
     """Bounds of reading, and how a period is parsed.
 
-    max_bytes: of a file as it comes; max_unpacked_bytes: of what a packed file unpacks to.
+    max_bytes: of a file as it comes; max_unpacked_bytes: of what a packed file unpacks to, all its members together.
+    max_members: files in a packed file. max_depth: elements within each other in XML and HTML.
+    max_pages: pages, slides or sheets. max_text_chars: code points of the text that a reader makes.
+    max_seconds, max_memory_bytes: of one file, for readers that work in a process of their own.
     parse_period: reads an attribute of the form {period = "FY2024"}; raises GroundwireError or ValueError when it
     cannot. None: such attributes are passed over with a warning.
     """
 
     max_bytes: int = 64 * 1024 * 1024
     max_unpacked_bytes: int = 256 * 1024 * 1024
+    max_members: int = 10_000
+    max_depth: int = 200
+    max_pages: int = 5_000
+    max_text_chars: int = 20_000_000
+    max_seconds: float = 60.0
+    max_memory_bytes: int = 2 * 1024 * 1024 * 1024
     parse_period: Callable[[str], Period] | None = None
 
 
@@ -103,6 +131,11 @@ class Reader(Protocol):
     @property
     def aliases(self) -> tuple[str, ...]:
         """Further media types that it reads."""
+        ...
+
+    @property
+    def isolated(self) -> bool:
+        """Whether it works in a process of its own: code that a hostile file may crash, hang or swell."""
         ...
 
     def read(self, source: Source) -> list[ReaderOutput]:

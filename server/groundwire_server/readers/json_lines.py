@@ -33,6 +33,7 @@ class JsonLinesReader:
     media_type = "application/jsonl"
     suffixes = (".jsonl", ".jsonl.gz", ".ndjson")
     aliases = ("application/x-ndjson", "application/x-jsonlines", "application/jsonlines")
+    isolated = False
 
     def read(self, source: Source) -> list[ReaderOutput]:
         """One output a line with content, in order. Raises DocumentRefused when no line can be told."""

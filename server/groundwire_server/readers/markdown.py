@@ -5,31 +5,21 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from groundwire_server.evidence import Span
 from groundwire_server.readers.document import Document, ReaderOutput, ReadWarning, Source
 from groundwire_server.readers.encoding import decode_text
 from groundwire_server.readers.front_matter import split_front_matter
+from groundwire_server.readers.headings import Heading, heading_paths
 from groundwire_server.readers.places import line_starts, places_by_line
 from groundwire_server.readers.plain_text import file_title, refuse_blank
 
-__all__ = ["Heading", "MarkdownReader", "find_headings", "heading_paths"]
+__all__ = ["MarkdownReader", "find_headings"]
 
-HEADING_SEPARATOR = " > "
 _ATX = re.compile(r" {0,3}(?P<marks>#{1,6})(?:[ \t]+(?P<title>.*))?")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*")
 _CODE_FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})(?P<info>.*)")
 _BLOCK_START = re.compile(r" {0,3}(?:[>|]|[-+*][ \t]|[0-9]{1,9}[.)][ \t])|    |\t")
-
-
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """A heading: the offset of its line, its level from 1 to 6, its text without marks."""
-
-    start: int
-    level: int
-    title: str
 
 
 class MarkdownReader:
@@ -41,6 +31,7 @@ class MarkdownReader:
     media_type = "text/markdown"
     suffixes = (".md", ".markdown", ".mdown", ".mkd")
     aliases = ("text/x-markdown",)
+    isolated = False
 
     def read(self, source: Source) -> list[ReaderOutput]:
         """One document. Raises DocumentRefused when it is no text, blank, or its front matter cannot be read."""
@@ -99,20 +90,6 @@ def find_headings(text: str, start: int = 0) -> Iterator[Heading]:
             paragraph = -1
         elif paragraph < 0:
             paragraph = line_start
-
-
-def heading_paths(headings: list[Heading]) -> Iterator[tuple[int, str]]:
-    """(offset, path in force from there) of each heading, e.g. "Report > Results > 2024".
-
-    >>> list(heading_paths([Heading(0, 1, "A"), Heading(9, 3, "B"), Heading(20, 2, "C")]))
-    [(0, 'A'), (9, 'A > B'), (20, 'A > C')]
-    """
-    path: list[Heading] = []
-    for heading in headings:
-        while path and path[-1].level >= heading.level:
-            path.pop()
-        path.append(heading)
-        yield heading.start, HEADING_SEPARATOR.join(above.title for above in path if above.title)
 
 
 def _without_closing_marks(title: str) -> str:

@@ -31,12 +31,14 @@ class Axis:
     """One way to count places, e.g. "line" or "page".
 
     starts: ascending offsets at which each place begins; the first one is 0.
-    names: how each place is called; empty: 1, 2, 3 ...
+    names: how each place is called, an empty name where there is none on this axis; no names: 1, 2, 3 ...
+    nested: it counts within the axis before it; else it stands by itself, as rows do beside paragraphs.
     """
 
     key: str
     starts: Sequence[int]
     names: Sequence[str] = ()
+    nested: bool = True
 
     def name_at(self, offset: int) -> str:
         """The place that holds the code point at `offset`."""
@@ -46,15 +48,24 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class HeadingMap:
-    """The heading that each stretch of a text stands under; before the first start there is none."""
+    """The heading that each stretch of a text stands under; before the first start there is none.
+
+    headings: paths, "Report > Results". titles: the last member of each, where locators are to name it; else none.
+    """
 
     starts: Sequence[int] = ()
     headings: Sequence[str] = ()
+    titles: Sequence[str] = ()
 
     def at(self, offset: int) -> str:
         """The heading above `offset`, empty when there is none."""
         place = bisect_right(self.starts, offset) - 1
         return self.headings[place] if place >= 0 else ""
+
+    def title_at(self, offset: int) -> str:
+        """The title that a locator names for `offset`, empty when there is none."""
+        place = bisect_right(self.starts, offset) - 1
+        return self.titles[place] if self.titles and place >= 0 else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,19 +76,26 @@ class PlaceMap:
     headings: HeadingMap = field(default_factory=HeadingMap)
 
     def locate(self, span: Span) -> tuple[tuple[str, str], ...]:
-        """Parts of a locator. An axis on which the span begins and ends apart is the last one named.
+        """Parts of a locator: the axes, then the heading that the span begins under where locators name headings.
+
+        An axis on which the span begins and ends apart is the last one of its nest that is named; one on which either
+        end has no name is left out.
 
         >>> places = PlaceMap((Axis("page", (0, 10)), Axis("para", (0, 4, 10, 14), ("1", "2", "1", "2"))))
         >>> places.locate(Span(10, 16)), places.locate(Span(5, 16))
         ((('page', '2'), ('para', '1-2')), (('page', '1-2'),))
         """
-        parts = []
+        parts, parted = [], False
         for axis in self.axes:
+            parted = parted and axis.nested
+            if parted:
+                continue
             first, last = axis.name_at(span.start), axis.name_at(max(span.start, span.end - 1))
-            parts.append((axis.key, first if first == last else f"{first}-{last}"))
-            if first != last:
-                break
-        return tuple(parts)
+            if first and last:
+                parts.append((axis.key, first if first == last else f"{first}-{last}"))
+                parted = first != last
+        title = self.headings.title_at(span.start)
+        return (*parts, ("heading", title)) if title else tuple(parts)
 
     def heading(self, span: Span) -> str:
         """The heading that the beginning of a span stands under, empty when there is none."""

@@ -20,6 +20,7 @@ class PlainTextReader:
     media_type = "text/plain"
     suffixes = (".txt", ".text", ".log", ".rst", ".adoc", ".org", ".tex")
     aliases = ("text/x-rst", "text/x-log", "text/asciidoc", "text/x-tex")
+    isolated = False
 
     def read(self, source: Source) -> list[ReaderOutput]:
         """One document. Raises DocumentRefused when it is no text or blank."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from groundwire_server.evidence import Span
 from groundwire_server.readers.document import ReadOptions
 from groundwire_server.readers.front_matter import split_front_matter
-from groundwire_server.readers.markdown import MarkdownReader, find_headings, heading_paths
+from groundwire_server.readers.headings import heading_paths
+from groundwire_server.readers.markdown import MarkdownReader, find_headings
 from groundwire_server.readers.places import PlaceMap, places_by_line
 from groundwire_server.readers.plain_text import PlainTextReader
 
