@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_server.errors import DocumentRefused, ErrorReason
-from groundwire_server.readers import CHARSETS, decode_text
+from groundwire_server.readers import CHARSETS, decode, decode_text
 from tests.support.hostile_text import hostile_text
 from tests.support.refusals import reason_of
 
@@ -72,9 +72,61 @@ def test_a_western_text_needs_its_charset_said(charset: str, text: str) -> None:
     assert decode_text("a.txt", raw, charset) == text
 
 
-def test_what_could_be_japanese_or_chinese_is_refused_and_not_guessed() -> None:
-    with pytest.raises(DocumentRefused, match="cannot be told for certain"):
-        decode_text("a.txt", "東京都".encode("cp932"))
+def test_a_guess_in_doubt_names_itself_and_is_refused_where_nobody_is_told() -> None:
+    raw = "東京都".encode("cp932")
+    decoded = decode("a.txt", raw)
+    assert (decoded.text, decoded.charset) == ("東京都", "shift-jis")
+    assert "guessed as shift-jis" in decoded.doubt
+    with pytest.raises(DocumentRefused, match="guessed as shift-jis"):
+        decode_text("a.txt", raw)
+
+
+def test_what_reads_alike_in_two_charsets_is_refused_and_not_guessed() -> None:
+    with pytest.raises(DocumentRefused, match="cannot be told for certain") as refused:
+        decode("a.txt", "翌朝".encode("euc_jp"))
+    assert refused.value.details["field"] == "charset"
+
+
+@pytest.mark.parametrize("text", [JAPANESE, SIMPLIFIED, TRADITIONAL, "Revenue rose 3.5 percent in 2024.\r\n"])
+@pytest.mark.parametrize("codec", ["utf_16_le", "utf_16_be"])
+def test_utf16_is_told_without_its_mark(text: str, codec: str) -> None:
+    decoded = decode("a.txt", text.encode(codec))
+    assert (decoded.text, decoded.doubt) == (text, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "codec", "charset"),
+    [
+        (JAPANESE, "cp932", "shift-jis"),
+        (JAPANESE, "euc_jp", "euc-jp"),
+        (SIMPLIFIED, "gb18030", "gb18030"),
+        (TRADITIONAL, "cp950", "big5"),
+        (SIMPLIFIED, "utf_8", "utf-8"),
+        (JAPANESE, "utf_16_le", "utf-16le"),
+    ],
+)
+def test_a_wrong_byte_in_a_text_whose_charset_shows_is_told_with_its_place(text: str, codec: str, charset: str) -> None:
+    whole = text.encode(codec)
+    at = len(text[:20].encode(codec))
+    raw = whole[:-1] if codec == "utf_16_le" else whole[:at] + b"\xff" + whole[at:]
+    wrong = len(raw) if codec == "utf_16_le" else at + 1
+    with pytest.raises(DocumentRefused, match=rf"the text is {charset}, .*\(byte {wrong} of {len(raw)}\)"):
+        decode("a.txt", raw)
+
+
+@pytest.mark.parametrize(
+    ("text", "codec"),
+    [
+        ("L'été dernier, le café où l'élève étudiait était fermé à cause de la grève générale.", "cp1252"),
+        ("Die Größe der Bücher überrascht die Schüler; für Müller wäre es schön.", "cp1252"),
+        ("Привет, как дела? Это обычный русский текст.", "cp1251"),
+        ("Привет, как дела? Это обычный русский текст.", "koi8_r"),
+        ("한국어 문장을 검사하기 위한 텍스트입니다. 서울은 대한민국의 수도이다.", "cp949"),
+    ],
+)
+def test_other_charsets_are_never_taken_for_east_asian_text(text: str, codec: str) -> None:
+    with pytest.raises(DocumentRefused, match="charset"):
+        decode("a.txt", text.encode(codec))
 
 
 @pytest.mark.parametrize("charset", ["utf-7", "rot13", "zip", "base64", "klingon"])
@@ -100,7 +152,7 @@ def test_bytes_that_are_no_text_in_their_charset_say_where() -> None:
         (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "PNG"),
         (b"\xff\xd8\xff\xe0\x00\x10JFIF", "JPEG"),
         (b"\x01\x02\x03\x04\x05\x06abc", "control"),
-        ("a".encode("utf-16-le"), "utf-16le"),
+        (b"ab\x00c\x01\x00\x00", "NUL"),
     ],
 )
 def test_binary_content_is_unsupported(raw: bytes, kind: str) -> None:

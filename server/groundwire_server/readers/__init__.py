@@ -12,6 +12,8 @@ from groundwire_server.readers.document import (
 )
 from groundwire_server.readers.encoding import (
     CHARSETS,
+    Decoded,
+    decode,
     decode_text,
 )
 from groundwire_server.readers.json_lines import (
@@ -49,6 +51,7 @@ __all__ = [
     "CHARSETS",
     "READERS",
     "Axis",
+    "Decoded",
     "Document",
     "HeadingMap",
     "JsonLinesReader",
@@ -64,6 +67,7 @@ __all__ = [
     "Source",
     "WarningKind",
     "can_read",
+    "decode",
     "decode_text",
     "find_reader",
     "line_starts",

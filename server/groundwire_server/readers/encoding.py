@@ -1,4 +1,4 @@
-"""Bytes of a text file to text. What cannot be decided cleanly is refused and asks for `charset`."""
+"""Bytes of a text file to text. A charset that is guessed and in doubt is named; what cannot be told is refused."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import re
 from dataclasses import dataclass
 
 from groundwire_server.errors import DocumentRefused, ErrorReason
+from groundwire_server.readers.charset_guess import guess_charset
 
-__all__ = ["CHARSETS", "decode_text"]
+__all__ = ["CHARSETS", "Decoded", "decode", "decode_text"]
 
 # Each name that a caller may give, with the codecs that are tried for it: the plain one first, then its extension.
 _JAPANESE_SHIFT = ("cp932", "shift_jis_2004")
@@ -49,6 +50,9 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf_16_be"),
 )
 
+# What Python makes of the single bytes 80, A0 and FD to FF, which stand for nothing in Shift_JIS.
+_NO_SHIFT_JIS = re.compile("[\x80\xa0\uf8f0-\uf8f3]")
+
 _SIGNATURES = (
     (b"%PDF-", "a PDF"),
     (b"PK\x03\x04", "a ZIP archive or an Office file"),
@@ -61,55 +65,54 @@ _SIGNATURES = (
     (b"SQLite format 3\x00", "a SQLite database"),
 )
 
-# The characters that half of any Chinese text is made of, in both scripts; what is common to both stands in both.
-_SIMPLIFIED = frozenset(
-    "的一是不了在人有我他这个们中来上大为和国地到以说时要就出会可也你对生能而子那得于着下自之年过发后作里用道行所然家种事成方多经"
-    "么去法学如都同现当没动面起看定天分还进好小部其些主样理心本前开但因只从想实日军者意无力它与长把机十民第公此已工使"
-)
-_TRADITIONAL_COMMON = frozenset(
-    "的一是不了在人有我他這個們中來上大為和國地到以說時要就出會可也你對生能而子那得於著下自之年過發後作裡用道行所然家種事成方多經"
-    "麼去法學如都同現當沒動面起看定天分還進好小部其些主樣理心本前開但因只從想實日軍者意無力它與長把機十民第公此已工使"
-)
-
-_SAMPLE = 20_000
-_LEAST_SIGNS = 6
-_LEAST_SCORE = 0.2
-_LEAST_LEAD = 2.0
+_PASS_IT = "Pass `charset`, e.g. shift-jis, euc-jp, gb18030, big5, utf-16le, iso-8859-1 or windows-1252."
 _LEAST_CONTROLS = 4
 # Controls that text does not hold; tabs, line ends, form feeds, escapes and separators are met in logs and dumps.
 _BINARY_CONTROL = re.compile(r"[\x00-\x07\x0e-\x1a\x7f]")
 
 
 @dataclass(frozen=True, slots=True)
-class _Candidate:
+class Decoded:
+    """Text of a file, and the charset that it was read in.
+
+    doubt: a sentence for people where the charset was guessed and another one reads nearly as well; empty: none.
+    """
+
+    text: str
     charset: str
-    script: str
-
-
-_CANDIDATES = (
-    _Candidate("shift-jis", "kana"),
-    _Candidate("euc-jp", "kana"),
-    _Candidate("gb18030", "simplified"),
-    _Candidate("big5", "traditional"),
-)
+    doubt: str = ""
 
 
 def decode_text(doc_id: str, raw: bytes, charset: str = "") -> str:
+    """Text of a file whose charset is given or certain: what `decode` reads, and a doubtful guess is refused.
+
+    Raises:
+        DocumentRefused: as `decode`, and DOCUMENT_BROKEN for a charset that is in doubt.
+    """
+    decoded = decode(doc_id, raw, charset)
+    if decoded.doubt:
+        raise DocumentRefused(
+            ErrorReason.DOCUMENT_BROKEN, f"{doc_id}: {decoded.doubt}.", hint=_PASS_IT, details={"field": "charset"}
+        )
+    return decoded.text
+
+
+def decode(doc_id: str, raw: bytes, charset: str = "") -> Decoded:
     """Text of a file, without its byte order mark, otherwise as it stands (line ends and normal forms are kept).
 
-    Tried in this order: the charset that was given; a byte order mark; UTF-8; then Shift_JIS, EUC-JP, GB18030 and
-    Big5, of which one must decode every byte and read clearly better than the others.
+    Tried in this order: the charset that was given; a byte order mark; UTF-8; then what reads best of Shift_JIS,
+    EUC-JP, GB18030, Big5 and UTF-16 without a mark (`guess_charset`).
 
     Raises:
         DocumentRefused: DOCUMENT_UNSUPPORTED for binary content or an unknown charset, DOCUMENT_BROKEN for bytes that
-            do not stand for text in the charset, or in none that could be told.
+            do not stand for text in the charset (with the place of the first), or in none that could be told.
     """
-    text = _decode_given(doc_id, raw, charset) if charset.strip() else _decode_detected(doc_id, raw)
-    _refuse_binary_text(doc_id, text)
-    return text
+    decoded = _decode_given(doc_id, raw, charset) if charset.strip() else _decode_detected(doc_id, raw)
+    _refuse_binary_text(doc_id, decoded.text)
+    return decoded
 
 
-def _decode_given(doc_id: str, raw: bytes, charset: str) -> str:
+def _decode_given(doc_id: str, raw: bytes, charset: str) -> Decoded:
     name = charset.strip().casefold().replace("_", "-")
     name = {"utf8": "utf-8", "utf16": "utf-16", "sjis": "shift-jis", "eucjp": "euc-jp", "latin-1": "iso-8859-1"}.get(
         name, name
@@ -124,7 +127,7 @@ def _decode_given(doc_id: str, raw: bytes, charset: str) -> str:
     for codec in tried:
         text = _strictly(raw, codec)
         if text is not None:
-            return text if codec in ("utf_16", "utf_32") else text.removeprefix("\ufeff")
+            return Decoded(text if codec in ("utf_16", "utf_32") else text.removeprefix("\ufeff"), name)
     raise DocumentRefused(
         ErrorReason.DOCUMENT_BROKEN,
         f"{doc_id}: the bytes are no text in {name}{_where(raw, tried[0])}.",
@@ -133,90 +136,63 @@ def _decode_given(doc_id: str, raw: bytes, charset: str) -> str:
     )
 
 
-def _decode_detected(doc_id: str, raw: bytes) -> str:
+def _decode_detected(doc_id: str, raw: bytes) -> Decoded:
     for mark, codec in _MARKS:
         if raw.startswith(mark):
             text = _strictly(raw[len(mark) :], codec)
+            name = codec.replace("_", "-")
             if text is None:
                 raise DocumentRefused(
                     ErrorReason.DOCUMENT_BROKEN,
-                    f"{doc_id}: the byte order mark says {codec.replace('_', '-')}, and the bytes behind it are not"
+                    f"{doc_id}: the byte order mark says {name}, and the bytes behind it are not"
                     f"{_where(raw[len(mark) :], codec)}.",
+                    hint="Write the file again; it may be cut off.",
                 )
-            return text
-    if b"\x00" in raw:
-        raise _binary(doc_id, raw, "it holds NUL bytes")
-    text = _strictly(raw, "utf_8")
-    if text is not None:
-        return text
-    return _decode_east_asian(doc_id, raw)
+            return Decoded(text, name)
+    text = None if b"\x00" in raw else _strictly(raw, "utf_8")
+    return Decoded(text, "utf-8") if text is not None else _decode_guessed(doc_id, raw)
 
 
-def _decode_east_asian(doc_id: str, raw: bytes) -> str:
-    read = []
-    for candidate in _CANDIDATES:
-        for codec in CHARSETS[candidate.charset]:
-            text = _strictly(raw, codec)
-            if text is not None:
-                read.append((_plausibility(text, candidate.script), candidate.charset, text))
-                break
-    read.sort(key=lambda entry: entry[0], reverse=True)
-    if read:
-        best, _, text = read[0]
-        second = max(0.0, read[1][0]) if len(read) > 1 else 0.0
-        if best >= _LEAST_SCORE and best >= _LEAST_LEAD * second:
-            return text
-    if any(raw.startswith(signature) for signature, _ in _SIGNATURES):
-        raise _binary(doc_id, raw, "it is no UTF-8")
-    fits = sorted(charset for _, charset, _ in read)
+def _decode_guessed(doc_id: str, raw: bytes) -> Decoded:
+    signed = any(raw.startswith(signature) for signature, _ in _SIGNATURES)
+    guess = None if signed else guess_charset(raw)
+    if guess is None and (signed or b"\x00" in raw):
+        raise _binary(doc_id, raw, "it holds NUL bytes" if b"\x00" in raw else "it is no UTF-8")
+    if guess is None:
+        raise DocumentRefused(
+            ErrorReason.DOCUMENT_BROKEN,
+            f"{doc_id}: the text is no UTF-8{_where(raw, 'utf_8')}, and its charset cannot be told for certain.",
+            hint=_PASS_IT,
+            details={"field": "charset"},
+        )
+    for codec in CHARSETS[guess.charset]:
+        text = _strictly(raw, codec)
+        if text is not None:
+            doubt = f"its charset was guessed as {guess.charset}; {guess.rival} fits nearly as well"
+            return Decoded(text, guess.charset, "" if guess.sure else doubt)
     raise DocumentRefused(
         ErrorReason.DOCUMENT_BROKEN,
-        f"{doc_id}: the text is no UTF-8{_where(raw, 'utf_8')}, and its charset cannot be told for certain"
-        + (f" (the bytes fit {', '.join(fits)})." if fits else "."),
-        hint="Pass `charset`, e.g. shift-jis, euc-jp, gb18030, big5, iso-8859-1 or windows-1252.",
+        f"{doc_id}: the text is {guess.charset}, but for a wrong byte{_where(raw, CHARSETS[guess.charset][0])}.",
+        hint="Write the file again, or pass the `charset` that it is in.",
         details={"field": "charset"},
     )
 
 
 def _strictly(raw: bytes, codec: str) -> str | None:
     try:
-        return raw.decode(codec)
+        text = raw.decode(codec)
     except UnicodeDecodeError:
         return None
+    return None if codec == "cp932" and _NO_SHIFT_JIS.search(text) else text
 
 
 def _where(raw: bytes, codec: str) -> str:
     try:
-        raw.decode(codec)
+        text = raw.decode(codec)
     except UnicodeDecodeError as error:
         return f" (byte {error.start + 1} of {len(raw)})"
-    return ""
-
-
-def _plausibility(text: str, script: str) -> float:
-    """Share of tell-tale characters among the non-ASCII ones, less twice the share of those that text rarely holds."""
-    foreign = [char for char in text if char > "\x7f"][:_SAMPLE]
-    signs = sum(_is_sign(char, script) for char in foreign)
-    if signs < _LEAST_SIGNS:
-        return -1.0
-    odd = sum(_is_odd(char) for char in foreign)
-    return (signs - 2 * odd) / len(foreign)
-
-
-def _is_sign(char: str, script: str) -> bool:
-    if script == "kana":
-        return _is_kana(char)
-    return char in (_SIMPLIFIED if script == "simplified" else _TRADITIONAL_COMMON)
-
-
-def _is_odd(char: str) -> bool:
-    code = ord(char)
-    half_width_kana = 0xFF61 <= code <= 0xFF9F
-    return half_width_kana or code < 0xA0 or 0xE000 <= code <= 0xF8FF or code > 0xFFFF
-
-
-def _is_kana(char: str) -> bool:
-    return "\u3041" <= char <= "\u3096" or "\u30a1" <= char <= "\u30fc"
+    wrong = _NO_SHIFT_JIS.search(text)
+    return f" (byte {len(text[: wrong.start()].encode(codec)) + 1} of {len(raw)})" if wrong else ""
 
 
 def _refuse_binary_text(doc_id: str, text: str) -> None:

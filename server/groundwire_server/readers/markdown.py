@@ -8,11 +8,10 @@ from collections.abc import Iterator
 
 from groundwire_server.evidence import Span
 from groundwire_server.readers.document import Document, ReaderOutput, ReadWarning, Source
-from groundwire_server.readers.encoding import decode_text
 from groundwire_server.readers.front_matter import split_front_matter
 from groundwire_server.readers.headings import Heading, heading_paths
 from groundwire_server.readers.places import line_starts, places_by_line
-from groundwire_server.readers.plain_text import file_title, refuse_blank
+from groundwire_server.readers.plain_text import decode_source, file_title, refuse_blank
 
 __all__ = ["MarkdownReader", "find_headings"]
 
@@ -35,7 +34,7 @@ class MarkdownReader:
 
     def read(self, source: Source) -> list[ReaderOutput]:
         """One document. Raises DocumentRefused when it is no text, blank, or its front matter cannot be read."""
-        text = decode_text(source.doc_id, source.raw, source.charset)
+        text, doubts = decode_source(source)
         front = split_front_matter(source.doc_id, text, source.options)
         refuse_blank(source.doc_id, text[front.body_start :])
         headings = list(find_headings(text, front.body_start))
@@ -52,7 +51,7 @@ class MarkdownReader:
             attributes=front.metadata.attributes,
             label=front.metadata.label,
             valid_as_of=front.metadata.valid_as_of,
-            warnings=tuple(ReadWarning(source.doc_id, message) for message in front.metadata.warnings),
+            warnings=(*doubts, *(ReadWarning(source.doc_id, message) for message in front.metadata.warnings)),
         )
         return [document]
 

@@ -7,11 +7,11 @@ from pathlib import PurePosixPath
 
 from groundwire_server.errors import DocumentRefused, ErrorReason
 from groundwire_server.evidence import Span
-from groundwire_server.readers.document import Document, ReaderOutput, Source
-from groundwire_server.readers.encoding import decode_text
+from groundwire_server.readers.document import Document, ReaderOutput, ReadWarning, Source, WarningKind
+from groundwire_server.readers.encoding import decode
 from groundwire_server.readers.places import places_by_line
 
-__all__ = ["PlainTextReader", "file_title", "refuse_blank"]
+__all__ = ["PlainTextReader", "decode_source", "file_title", "refuse_blank"]
 
 
 class PlainTextReader:
@@ -24,7 +24,7 @@ class PlainTextReader:
 
     def read(self, source: Source) -> list[ReaderOutput]:
         """One document. Raises DocumentRefused when it is no text or blank."""
-        text = decode_text(source.doc_id, source.raw, source.charset)
+        text, doubts = decode_source(source)
         refuse_blank(source.doc_id, text)
         document = Document(
             doc_id=source.doc_id,
@@ -35,8 +35,17 @@ class PlainTextReader:
             places=places_by_line(text),
             raw_sha256=hashlib.sha256(source.raw).digest(),
             raw_bytes=len(source.raw),
+            warnings=doubts,
         )
         return [document]
+
+
+def decode_source(source: Source) -> tuple[str, tuple[ReadWarning, ...]]:
+    """The text of a file, and a warning where its charset was guessed and is in doubt. Raises as `decode` does."""
+    decoded = decode(source.doc_id, source.raw, source.charset)
+    if not decoded.doubt:
+        return decoded.text, ()
+    return decoded.text, (ReadWarning(source.doc_id, decoded.doubt, WarningKind.TEXT_UNCERTAIN),)
 
 
 def file_title(doc_id: str) -> str:
