@@ -1,0 +1,152 @@
+"""HTML as a tree, and which of its elements belong to the page's content: by fixed rules, no scores but one."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from lxml import etree
+from lxml import html as lxml_html
+
+from groundwire_server.errors import DocumentRefused, ErrorReason
+
+__all__ = ["BLOCKS", "Boilerplate", "content_root", "local_name", "parse_html", "plain_content"]
+
+# Elements that stand apart from what is beside them.
+_BLOCK_NAMES = """address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure
+    footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol p pre section summary table tbody td
+    tfoot th thead tr ul"""
+BLOCKS = frozenset(_BLOCK_NAMES.split())
+
+_XML_DECLARATION = re.compile(r"\s*<\?xml[^>]*>")
+# Pages leave more elements open than XML may; libxml2 itself gives up at twice as many.
+_DEPTH_FACTOR = 5
+_NO_CONTENT_NAMES = """applet area audio base basefont button canvas col colgroup datalist dialog embed frame frameset head iframe img
+    input link map meta noembed noframes noscript object option optgroup param picture progress rp rt rtc script select
+    source style svg template textarea title track video annotation annotation-xml"""
+_NO_CONTENT = frozenset(_NO_CONTENT_NAMES.split())
+_BOILERPLATE_ROLE_NAMES = (
+    "alert alertdialog banner complementary contentinfo dialog menu menubar navigation search toolbar"
+)
+_BOILERPLATE_ROLES = frozenset(_BOILERPLATE_ROLE_NAMES.split())
+_SECTIONS = frozenset({"article", "main", "section", "blockquote", "td"})
+_HIDDEN_STYLE = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
+
+
+def parse_html(doc_id: str, text: str, *, max_depth: int) -> etree._Element:
+    """The root of a page. Errors of the page are mended as browsers mend them; nothing is loaded.
+
+    Raises:
+        DocumentRefused: DOCUMENT_NO_TEXT for no element at all, DOCUMENT_TOO_LARGE for too deep a tree.
+    """
+    parser = lxml_html.HTMLParser(huge_tree=True, remove_comments=True, remove_pis=True, no_network=True)
+    try:
+        root: etree._Element = lxml_html.document_fromstring(_XML_DECLARATION.sub("", text, count=1), parser=parser)
+    except (etree.LxmlError, ValueError):
+        raise DocumentRefused(ErrorReason.DOCUMENT_NO_TEXT, f"{doc_id}: the file holds no text.") from None
+    most = max_depth * _DEPTH_FACTOR
+    if root.xpath(f"boolean({'/*' * (most + 1)})"):
+        raise DocumentRefused(
+            ErrorReason.DOCUMENT_TOO_LARGE,
+            f"{doc_id}: elements lie within each other over the limit of {most} deep.",
+            details={"max_depth": str(most)},
+        )
+    return root
+
+
+def content_root(root: etree._Element) -> etree._Element:
+    """The element that holds the content: the page's only `main`, else its only `article` where that has half of all
+    text or more, else all of it.
+    """
+    mains, articles = _seen(root, "//main | //*[@role='main']"), _seen(root, "//article")
+    if len(mains) == 1:
+        return mains[0]
+    if len(articles) == 1 and 2 * len(plain_content(articles[0])) >= len(plain_content(root)):
+        return articles[0]
+    return root
+
+
+class Boilerplate:
+    """Tells what is left out of a page, and counts it.
+
+    Scripts, forms' controls, pictures and what is hidden never belong to the content. Of the rest these do not:
+
+    - `nav`, and what has the role of one, of a banner, a search, a menu or a dialog;
+    - `footer` and `header` of the page itself (not of an article or section in it), the header only when it holds no
+      heading;
+    - `aside` outside of the content's element, and within it where half of its text or more are links.
+
+    Args:
+        strict: False: only what is never content is left out, for pages that consist of the rest.
+    """
+
+    def __init__(self, root: etree._Element, *, strict: bool = True) -> None:
+        self._root = root
+        self._strict = strict
+        self.dropped: Counter[str] = Counter()
+        self.dropped_chars = 0
+
+    def drops(self, element: etree._Element) -> bool:
+        """Whether an element, with all in it, is left out."""
+        name = local_name(element)
+        if name in _NO_CONTENT or _is_hidden(element):
+            return True
+        if not self._strict or element is self._root or not self._is_boilerplate(element, name):
+            return False
+        self.dropped[name] += 1
+        self.dropped_chars += len(plain_content(element))
+        return True
+
+    def _is_boilerplate(self, element: etree._Element, name: str) -> bool:
+        if name == "nav" or (element.get("role") or "").strip().casefold() in _BOILERPLATE_ROLES:
+            return True
+        if name == "aside":
+            return local_name(self._root) not in _SECTIONS or _link_share(element) >= 0.5
+        if name in ("footer", "header") and not any(
+            local_name(above) in _SECTIONS for above in element.iterancestors()
+        ):
+            return name == "footer" or not element.xpath(".//h1 | .//h2")
+        return False
+
+
+def local_name(element: etree._Element) -> str:
+    """The name of an element without its namespace, in lower case; empty for an entity or instruction."""
+    return element.tag.rpartition("}")[2].lower() if isinstance(element.tag, str) else ""
+
+
+def plain_content(element: etree._Element) -> str:
+    """The text in an element on one line, without that of scripts and the like."""
+    pieces: list[str] = []
+    walk = etree.iterwalk(element, events=("start", "end"))
+    for event, inner in walk:
+        name = local_name(inner)
+        if name in BLOCKS or name == "br":
+            pieces.append(" ")
+        if event == "end":
+            pieces.append((inner.tail or "") if inner is not element else "")
+        elif name in _NO_CONTENT:
+            walk.skip_subtree()
+        else:
+            pieces.append(inner.text or "")
+    return " ".join("".join(pieces).split())
+
+
+def _seen(root: etree._Element, path: str) -> list[etree._Element]:
+    """The elements of a path that are not hidden."""
+    found = root.xpath(path)
+    assert isinstance(found, list)
+    return [element for element in found if isinstance(element, etree._Element) and not _is_hidden(element)]
+
+
+def _is_hidden(element: etree._Element) -> bool:
+    return (
+        element.get("hidden") is not None
+        or element.get("aria-hidden", "").strip().casefold() == "true"
+        or _HIDDEN_STYLE.search(element.get("style", "")) is not None
+    )
+
+
+def _link_share(element: etree._Element) -> float:
+    whole = len(plain_content(element))
+    links = sum(len(plain_content(link)) for link in element.iter("a", "{*}a"))
+    return links / whole if whole else 1.0

@@ -1,0 +1,24 @@
+"""The one form of a row of a table: each cell beside its head, so that a row can be found and quoted alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = ["row_text"]
+
+
+def row_text(heads: Sequence[str], cells: Sequence[str]) -> str:
+    """The row as one line. A blank cell is left out, a cell without a head stands alone, lines in a cell become one.
+
+    >>> row_text(("Region", "Q1", "Q2"), ("EMEA", "12", ""))
+    'Region: EMEA; Q1: 12'
+    >>> row_text((), ("EMEA", "12"))
+    'EMEA; 12'
+    """
+    parts = []
+    for number, cell in enumerate(cells):
+        text = " ".join(cell.split())
+        head = " ".join(heads[number].split()) if number < len(heads) else ""
+        if text:
+            parts.append(f"{head}: {text}" if head else text)
+    return "; ".join(parts)
