@@ -7,7 +7,7 @@ answers: numpy, or the compiled kernels once they are there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 
 import numpy as np
@@ -18,6 +18,7 @@ from groundwire_server.lexical.bm25 import Bm25
 from groundwire_server.lexical.candidates import Candidates, mask_words
 from groundwire_server.lexical.compiled import CompiledSearch, capped_lengths
 from groundwire_server.lexical.plain import PlainSearch
+from groundwire_server.lexical.rescore import score_rows
 from groundwire_server.lexical.scores import LexicalScores, collected
 from groundwire_server.lexical.segment import Segment
 from groundwire_server.lexical.terms import QueryTerms
@@ -66,6 +67,7 @@ class LexicalIndex:
         *,
         parameters: Bm25 | None = None,
         depth: int | None = None,
+        check: Callable[[], None] | None = None,
     ) -> LexicalScores:
         """Scores of the candidates for a tokenized query (semantics 2).
 
@@ -76,14 +78,16 @@ class LexicalIndex:
             parameters: k1 and b; default 1.5 and 0.75.
             depth: leave out rows that cannot be among the best `depth`. All that tie for the last place stay, so
                 `top(scores, depth, ...)` is the same with it and without.
+            check: asked now and then; what it raises ends the search.
 
         Raises:
             ValueError: `candidates` is not one bool a row, or depth is below 1.
         """
-        if candidates.shape != (self.rows,) or candidates.dtype != np.bool_:
-            raise ValueError(f"candidates: {candidates.dtype}{candidates.shape}; valid: bool({self.rows},)")
+        self._check_mask(candidates)
         if depth is not None and depth < 1:
             raise ValueError(f"depth is {depth}; valid: 1 or more")
+        if check is not None:
+            check()
         query = QueryTerms.of(tokens)
         if not query.counts or self.rows == 0:
             return collected([], [])
@@ -95,6 +99,37 @@ class LexicalIndex:
         if compiled is None:
             kernels.searched()
         return found
+
+    def score(
+        self,
+        tokens: Iterable[str],
+        candidates: NDArray[np.bool_],
+        rows: NDArray[np.int64],
+        *,
+        parameters: Bm25 | None = None,
+        check: Callable[[], None] | None = None,
+    ) -> NDArray[np.float64]:
+        """float64, the score of each of some ascending rows: the bits that `search` gives it; 0 where it gives none.
+
+        Args:
+            tokens, candidates, parameters, check: as for `search`; the counts are those of all candidates.
+            rows: int64, ascending, of 0 .. rows - 1.
+
+        Raises:
+            ValueError: `candidates` is not one bool a row.
+        """
+        self._check_mask(candidates)
+        query = QueryTerms.of(tokens)
+        if not query.counts or len(rows) == 0:
+            return np.zeros(len(rows))
+        counted = self._counted(candidates, self._compiled_search())
+        if counted.total == 0:
+            return np.zeros(len(rows))
+        return score_rows(self.segments, self._starts, self.lengths, query, counted, rows, parameters or Bm25(), check)
+
+    def _check_mask(self, candidates: NDArray[np.bool_]) -> None:
+        if candidates.shape != (self.rows,) or candidates.dtype != np.bool_:
+            raise ValueError(f"candidates: {candidates.dtype}{candidates.shape}; valid: bool({self.rows},)")
 
     def _compiled_search(self) -> CompiledSearch | None:
         """The compiled search, where the kernels are there and know segments like these."""

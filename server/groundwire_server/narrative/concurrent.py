@@ -1,39 +1,24 @@
-"""Work side by side within one call, with results in a fixed order."""
+"""Work side by side within one call, with results in a fixed order.
+
+Helpers are threads that are kept: to start one a call would cost more than a search of a small library. A piece of
+work that no helper has taken up when its result is wanted is done by the thread that wants it, so that busy helpers
+delay nobody and work within work cannot wait for itself.
+"""
 
 from __future__ import annotations
 
-import threading
+import os
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from typing import Generic, TypeVar
 
 __all__ = ["Failed", "Task", "run_all"]
 
 T = TypeVar("T")
 
-
-class Task(Generic[T]):
-    """A callable that has been started on a thread of its own."""
-
-    def __init__(self, work: Callable[[], T]) -> None:
-        self._work = work
-        self._outcome: T
-        self._error: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
-
-    def _run(self) -> None:
-        try:
-            self._outcome = self._work()
-        except BaseException as error:  # noqa: BLE001 - it is raised again where the result is asked for
-            self._error = error
-
-    def result(self) -> T:
-        """Wait for it. Raises what the callable raised."""
-        self._thread.join()
-        if self._error is not None:
-            raise self._error
-        return self._outcome
+_HELPERS_A_CORE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +28,31 @@ class Failed:
     error: Exception
 
 
+class Task(Generic[T]):
+    """A callable that a helper takes up when one is free. Whoever makes a task waits for it, whatever happens."""
+
+    def __init__(self, work: Callable[[], T]) -> None:
+        self._work = work
+        self._future: Future[T | Failed] = _helpers().submit(_outcome, work)
+
+    def outcome(self) -> T | Failed:
+        """What it gave or raised; done here and now when nobody has begun it."""
+        return _outcome(self._work) if self._future.cancel() else self._future.result()
+
+
 def run_all(work: Sequence[Callable[[], T]]) -> list[T | Failed]:
     """Outcomes in the order of `work`; the first runs on the calling thread, the others beside it."""
     others = [Task(each) for each in work[1:]]
-    outcomes: list[T | Failed] = []
-    for each in [*(call for call in work[:1]), *(task.result for task in others)]:
-        try:
-            outcomes.append(each())
-        except Exception as error:  # noqa: BLE001 - the caller decides what a failure means
-            outcomes.append(Failed(error))
-    return outcomes
+    return [*(_outcome(each) for each in work[:1]), *(task.outcome() for task in others)]
+
+
+def _outcome(work: Callable[[], T]) -> T | Failed:
+    try:
+        return work()
+    except Exception as error:  # noqa: BLE001 - the caller decides what a failure means
+        return Failed(error)
+
+
+@cache
+def _helpers() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_HELPERS_A_CORE * (os.cpu_count() or 1), thread_name_prefix="groundwire-leg")

@@ -24,9 +24,9 @@ def fusion_for(chosen: Fusion, legs: int) -> Fusion:
 
 
 def fuse(search: Search, fusion: Fusion) -> Search:
-    """Score every row that stands in a list; order by (-score, doc_id, revision, seq)."""
+    """Score every row that stands in a list, by both legs; order by (-score, doc_id, revision, seq)."""
     lists = [leg for leg in (search.lexical, search.dense) if leg is not None]
-    rows = np.unique(np.concatenate([_NOTHING, *(np.array(leg.order, dtype=np.int64) for leg in lists)]))
+    rows = np.unique(np.concatenate([_NOTHING, *(leg.order for leg in lists)]))
     legs = Legs(
         rows,
         bm25=_scores(search.lexical, rows),
@@ -36,8 +36,7 @@ def fuse(search: Search, fusion: Fusion) -> Search:
     )
     fused = fusion.fuse(legs)
     order = _order(rows, fused, search.snapshot.tie_key)
-    hits = Lazy(len(order), lambda place: _hit(legs, order[place], fused, search))
-    return replace(search, hit_rows=tuple(rows[order].tolist()), hits=hits)
+    return replace(search, hits=Lazy(len(order), lambda place: _hit(legs, order[place], fused, search)))
 
 
 def _order(rows: NDArray[np.int64], fused: NDArray[np.float64], tie_key: Callable[[int], Any]) -> list[int]:
@@ -45,7 +44,10 @@ def _order(rows: NDArray[np.int64], fused: NDArray[np.float64], tie_key: Callabl
     ranked = np.argsort(-fused, kind="stable")
     scores = fused[ranked]
     places: list[int] = ranked.tolist()
-    borders = (np.flatnonzero(scores[1:] != scores[:-1]) + 1).tolist()
+    tied = scores[1:] == scores[:-1]
+    if not tied.any():
+        return places
+    borders = (np.flatnonzero(~tied) + 1).tolist()
     for start, end in pairwise([0, *borders, len(places)]):
         if end - start > 1:
             places[start:end] = sorted(places[start:end], key=lambda place: tie_key(int(rows[place])))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,21 +13,61 @@ from groundwire_server.lexical import Bm25, LexicalScores, top
 from groundwire_server.narrative.state import RankedList, Search
 from groundwire_server.text import tokenize
 
-__all__ = ["merge_variants", "search_dense", "search_lexical"]
+__all__ = ["Wording", "merge_wordings", "search_dense", "search_lexical"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Wording:
+    """What one wording of a query found.
+
+    Attributes:
+        found: rows and scores, at least those of the best `depth`.
+        order: those rows, best first.
+        score: scores of any ascending rows, the bits that `found` has for those that it holds.
+    """
+
+    found: LexicalScores
+    order: Sequence[int]
+    score: Callable[[NDArray[np.int64]], NDArray[np.float64]]
+
+    @property
+    def highest(self) -> float:
+        """Score of the best row; 0 where there is none."""
+        return float(self.found.scores.max()) if len(self.found) else 0.0
 
 
 def search_lexical(search: Search) -> Search:
     """BM25 of the query and of its variants, merged to one list."""
-    index, config = search.snapshot.lexical, search.snapshot.config
+    return replace(search, lexical=merge_wordings([_word(search, each.text) for each in search.variants], search.depth))
+
+
+def _word(search: Search, text: str) -> Wording:
+    index, config, check = search.snapshot.lexical, search.snapshot.config, search.call.cancel.check
     parameters = Bm25(config.k1, config.b)
-    depth = None if search.complete else search.depth
-    lists: list[tuple[LexicalScores, list[int]]] = []
-    for variant in search.variants:
-        search.call.cancel.check("lexical")
-        scores = index.search(tokenize(variant.text), search.candidates, parameters=parameters, depth=depth)
-        lists.append((scores, top(scores, search.depth, search.snapshot.tie_key)))
-    merged = merge_variants(lists, search.depth)
-    return replace(search, lexical=merged)
+    check("lexical")
+    tokens = tokenize(text)
+    ask = partial(check, "lexical")
+    found = index.search(tokens, search.candidates, parameters=parameters, depth=search.depth, check=ask)
+
+    def score(rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        scores, known = _held(found, rows)
+        # Where fewer were found than were asked for, nothing was left out: the others meet no term.
+        if len(found) >= search.depth and not known.all():
+            missing = rows[~known]
+            scores[~known] = index.score(tokens, search.candidates, missing, parameters=parameters, check=ask)
+        return scores
+
+    return Wording(found, top(found, search.depth, search.snapshot.tie_key), score)
+
+
+def _held(found: LexicalScores, rows: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """The scores of ascending rows as far as they were found, else 0; and which ones were."""
+    if len(found) == 0:
+        return np.zeros(len(rows)), np.zeros(len(rows), dtype=np.bool_)
+    places = np.searchsorted(found.rows, rows)
+    places[places == len(found)] = 0
+    known = found.rows[places] == rows
+    return np.where(known, found.scores[places], 0.0), known
 
 
 def search_dense(search: Search, query: NDArray[np.float32], shortlist: int = 0) -> Search:
@@ -34,36 +75,30 @@ def search_dense(search: Search, query: NDArray[np.float32], shortlist: int = 0)
     vectors = search.snapshot.vectors
     assert vectors is not None  # the stage is in the pipeline only where there are some
     hits = vectors.search(query, search.candidates, search.depth, search.snapshot.tie_key, shortlist=shortlist)
-    rows = hits.rows
-    if search.lexical is not None and search.lexical.order:
-        # Both scores of every row that is in either list, so that the fusion compares like with like.
-        rows = np.union1d(rows, np.array(search.lexical.order, dtype=np.int64))
-    rows = np.sort(rows)
-    found = RankedList(tuple(hits.rows.tolist()), rows, vectors.score(query, rows), missing=float("nan"))
-    return replace(search, dense=found)
+    return replace(search, dense=RankedList(hits.rows, partial(vectors.score, query)))
 
 
-def merge_variants(lists: Sequence[tuple[LexicalScores, Sequence[int]]], depth: int) -> RankedList:
+def merge_wordings(wordings: Sequence[Wording], depth: int) -> RankedList:
     """One list from those of a query (the first) and its variants, so that variants never outvote the query.
 
     A row stands by its best rank, the earlier list first; its score is the best that it has, where the scores of a
     variant are scaled down so that none is above the best one of the query itself.
     """
-    own, order = lists[0]
-    if len(lists) == 1:
-        return RankedList(tuple(order), own.rows, own.scores, missing=0.0)
+    own = wordings[0]
+    if len(wordings) == 1:
+        return RankedList(np.array(own.order, dtype=np.int64), own.score)
     places: dict[int, tuple[int, int]] = {}
-    for number, (_, rows) in enumerate(lists):
-        for rank, row in enumerate(rows):
+    for number, wording in enumerate(wordings):
+        for rank, row in enumerate(wording.order):
             places[row] = min(places.get(row, (rank, number)), (rank, number))
     merged = sorted(places, key=places.__getitem__)[:depth]
+    ceiling = own.highest
 
-    ceiling = float(own.scores.max()) if len(own) else 0.0
-    all_rows = np.unique(np.concatenate([scores.rows for scores, _ in lists]))
-    best = np.zeros(len(all_rows))
-    for scores, _ in lists:
-        highest = float(scores.scores.max()) if len(scores) else 0.0
-        factor = ceiling / highest if 0 < ceiling < highest else 1.0
-        at = np.searchsorted(all_rows, scores.rows)
-        best[at] = np.maximum(best[at], scores.scores * factor)
-    return RankedList(tuple(merged), all_rows, best, missing=0.0)
+    def score(rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        best = np.zeros(len(rows))
+        for wording in wordings:
+            factor = ceiling / wording.highest if 0 < ceiling < wording.highest else 1.0
+            best = np.maximum(best, wording.score(rows) * factor)
+        return best
+
+    return RankedList(np.array(merged, dtype=np.int64), score)

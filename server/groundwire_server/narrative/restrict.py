@@ -7,7 +7,7 @@ that the hard filter would have left, and the call lets it be dropped.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from groundwire_server.errors import Violation
 from groundwire_server.evidence import (
     Call,
-    CallOptions,
     Degradation,
     DegradationKind,
     EmptyFilterPolicy,
@@ -29,14 +28,22 @@ from groundwire_server.narrative.reach import Reach
 if TYPE_CHECKING:
     from groundwire_server.library import Snapshot
 
-__all__ = ["Restricted", "check_filters", "readable_count", "restrict", "restrict_detail"]
+__all__ = ["Restricted", "check_filters", "restrict", "restrict_detail"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Restricted:
-    """Candidates of each library by its id, and the hint that is in force."""
+    """What each library is searched for, by its id, and the hint that is in force.
+
+    Attributes:
+        candidates: bool[rows].
+        kept: how many candidates there are.
+        readable: how many there would be without filters.
+    """
 
     candidates: dict[str, NDArray[np.bool_]]
+    kept: dict[str, int]
+    readable: dict[str, int]
     hint: Filter | None
     degradations: tuple[Degradation, ...] = ()
 
@@ -48,18 +55,44 @@ def restrict(reach: Reach, call: Call) -> Restricted:
         FailedPrecondition: the hint would have to be dropped, and the call forbids that.
     """
     hint = call.options.hint
-    kept = reach.each(lambda snapshot: snapshot.candidates(call, hint))
-    if hint is None or call.options.on_empty is EmptyFilterPolicy.NEVER_WIDEN or _any(kept):
-        return Restricted(kept, hint)
-    widened = reach.each(lambda snapshot: snapshot.candidates(call))
+    bounds = reach.each(lambda snapshot: _bounds(snapshot, call, hint))
+    if hint is None or call.options.on_empty is EmptyFilterPolicy.NEVER_WIDEN or _any(bounds):
+        return _restricted(bounds, hint)
+    widened = reach.each(lambda snapshot: _bounds(snapshot, call, None))
     if not _any(widened):
-        return Restricted(widened, hint)  # it is not the hint that leaves nothing
+        return _restricted(widened, hint)  # it is not the hint that leaves nothing
     dropped = call.accept(Degradation(DegradationKind.FILTER_DROPPED, "hint", dropped_filter=hint))
-    return Restricted(widened, None, (dropped,))
+    return _restricted(widened, None, (dropped,))
 
 
-def _any(masks: dict[str, NDArray[np.bool_]]) -> bool:
-    return any(mask.any() for mask in masks.values())
+_Bounds = tuple[NDArray[np.bool_], int, int]
+
+
+def _bounds(snapshot: Snapshot, call: Call, hint: Filter | None) -> _Bounds:
+    """Candidates, how many they are, and how many the caller could have read at the times of the call."""
+    call.cancel.check("restrict")
+    candidates = snapshot.candidates(call, hint)
+    kept = int(np.count_nonzero(candidates))
+    if hint is None and call.options.filter is None:
+        return candidates, kept, kept
+    unfiltered = replace(call, options=replace(call.options, filter=None))
+    return candidates, kept, int(np.count_nonzero(snapshot.candidates(unfiltered)))
+
+
+def _restricted(
+    bounds: dict[str, _Bounds], hint: Filter | None, degradations: tuple[Degradation, ...] = ()
+) -> Restricted:
+    return Restricted(
+        {library_id: candidates for library_id, (candidates, _, _) in bounds.items()},
+        {library_id: kept for library_id, (_, kept, _) in bounds.items()},
+        {library_id: readable for library_id, (_, _, readable) in bounds.items()},
+        hint,
+        degradations,
+    )
+
+
+def _any(bounds: dict[str, _Bounds]) -> bool:
+    return any(kept for _, kept, _ in bounds.values())
 
 
 def restrict_detail(call: Call, hint: Filter | None) -> str:
@@ -73,12 +106,6 @@ def restrict_detail(call: Call, hint: Filter | None) -> str:
         ("valid_at", options.valid_at is not None),
     )
     return ",".join(name for name, holds in bounds if holds)
-
-
-def readable_count(snapshot: Snapshot, call: Call) -> int:
-    """How many chunks the caller could have read at the times of the call, filters aside."""
-    options = CallOptions(known_at=call.options.known_at, valid_at=call.options.valid_at)
-    return int(np.count_nonzero(snapshot.candidates(Call(call.principal, options))))
 
 
 def check_filters(call: Call, schemas: Sequence[dict[str, Family]]) -> list[Violation]:

@@ -21,9 +21,9 @@ def lexical_stages(library_id: str, gate: SecurityGate, *, variants: bool) -> li
     found: list[Stage] = []
     if variants:
         step = PlanStep("rewrite", "glossary", "variants<=5,lexical", library_id)
-        found.append(Stage(step, lambda search: rewrite(search, gate), Search.candidate_count, Search.candidate_count))
+        found.append(Stage(step, lambda search: rewrite(search, gate), _candidates, _candidates))
     step = PlanStep("lexical", "bm25", "", library_id)
-    found.append(Stage(step, search_lexical, Search.candidate_count, lambda search: _length(search.lexical)))
+    found.append(Stage(step, search_lexical, _candidates, lambda search: _length(search.lexical)))
     return found
 
 
@@ -37,7 +37,7 @@ def dense_stages(
         Stage(
             step,
             lambda search: search_dense(search, vector, shortlist),
-            Search.candidate_count,
+            _candidates,
             lambda search: _length(search.dense),
         )
     ]
@@ -51,7 +51,11 @@ def fuse_stages(library_id: str, chosen: Fusion, legs: int) -> list[Stage]:
 
 
 def _length(found: RankedList | None) -> int:
-    return 0 if found is None else len(found.order)
+    return 0 if found is None else len(found)
+
+
+def _candidates(search: Search) -> int:
+    return search.candidate_count
 
 
 def _listed(search: Search) -> int:

@@ -27,30 +27,26 @@ class RankedList:
     """What one leg found.
 
     Attributes:
-        order: rows, best first, cut at the leg's depth.
-        rows: int64[n], ascending: every row whose score is known, also below the depth.
-        scores: float64[n], of `rows`.
-        missing: score of a row that is not in `rows`: 0 for BM25, NaN for a cosine.
+        order: int64[n], rows, best first, cut at the leg's depth; each stands there once.
+        scores_of: float64, the leg's score of each of some ascending rows, whether or not they are in `order`: 0 where
+            no term is met, NaN where there is no vector.
     """
 
-    order: tuple[int, ...]
-    rows: NDArray[np.int64]
-    scores: NDArray[np.float64]
-    missing: float
+    order: NDArray[np.int64]
+    scores_of: Callable[[NDArray[np.int64]], NDArray[np.float64]]
 
-    def scores_of(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """float64, the score of each of `rows`."""
-        if len(self.rows) == 0:
-            return np.full(len(rows), self.missing)
-        places = np.searchsorted(self.rows, rows)
-        places[places == len(self.rows)] = 0
-        known = self.rows[places] == rows
-        return np.where(known, self.scores[places], self.missing)
+    def __len__(self) -> int:
+        return len(self.order)
 
     def ranks_of(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """int64, the place of each of `rows` in `order` from 1; 0 where it is not in it."""
-        place = {row: rank for rank, row in enumerate(self.order, start=1)}
-        return np.array([place.get(row, 0) for row in rows.tolist()], dtype=np.int64)
+        """int64, the place of each of `rows`, ascending, in `order` from 1; 0 where it is not in it."""
+        ranks = np.zeros(len(rows), dtype=np.int64)
+        if len(rows):
+            places = np.searchsorted(rows, self.order)
+            places[places == len(rows)] = 0
+            here = np.flatnonzero(rows[places] == self.order)
+            ranks[places[here]] = here + 1
+        return ranks
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,31 +94,26 @@ class Search:
 
     Attributes:
         depth: where the lists of the legs are cut.
-        complete: whether the score of every row is wanted, because another leg's rows will be asked for too.
         candidates: bool[rows], what the caller may read and the filter keeps.
+        candidate_count: how many those are.
         variants: the query itself, then what a rewriter made of it.
-        hit_rows, hits: what the fusion put together, best first.
+        hits: what the fusion put together, best first.
     """
 
     snapshot: Snapshot
     call: Call
     depth: int
-    complete: bool
     candidates: NDArray[np.bool_]
+    candidate_count: int
     variants: tuple[QueryVariant, ...]
     lexical: RankedList | None = None
     dense: RankedList | None = None
-    hit_rows: tuple[int, ...] = ()
     hits: Sequence[Hit] = ()
 
     @property
     def query(self) -> str:
         """The query as the caller wrote it."""
         return self.variants[0].text
-
-    def candidate_count(self) -> int:
-        """How many candidates there are."""
-        return int(np.count_nonzero(self.candidates))
 
 
 @dataclass(frozen=True, slots=True)
