@@ -21,7 +21,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from groundwire_server.lexical import Bm25, LexicalDirectory, LexicalIndex, LexicalScores, top
-from groundwire_server.lexical import index as index_module
 from groundwire_server.lexical.segment import BLOCK_ROWS, Segment
 from groundwire_server.text import tokenize
 from tests.lexical.oracle import bm25, queries, row_texts
@@ -50,7 +49,8 @@ def use(leg: str, monkeypatch: pytest.MonkeyPatch) -> None:
         from groundwire_server.lexical import kernels as loaded
 
         kernels = loaded
-    monkeypatch.setattr(index_module.kernels, "compiled", lambda _: kernels)
+    wanted = "groundwire_server.lexical.kernels"
+    monkeypatch.setattr("groundwire_server.kernels.compiled", lambda name: kernels if name == wanted else None)
 
 
 def pairs(scores: LexicalScores) -> list[tuple[int, float]]:

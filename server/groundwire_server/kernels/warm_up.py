@@ -32,8 +32,19 @@ __all__ = ["MODULES", "State", "compiled", "load_now", "searched", "state", "war
 _log = logging.getLogger(__name__)
 _PACKAGE = Path(__file__).parent.parent
 # What the rooms that know this one compile, by name; and the files that decide what that is.
-MODULES = ("groundwire_server.dense.compiled", "groundwire_server.lexical.kernels")
-_SOURCES = ("dense/compiled.py", "lexical/kernels.py", "lexical/segment.py", "lexical/tables.py")
+MODULES = (
+    "groundwire_server.dense.compiled",
+    "groundwire_server.lexical.kernels",
+    "groundwire_server.lexical.build_kernels",
+)
+_SOURCES = (
+    "dense/compiled.py",
+    "lexical/build_kernels.py",
+    "lexical/kernels.py",
+    "lexical/segment.py",
+    "lexical/tables.py",
+    "text/code_points.py",
+)
 _CACHE = "NUMBA_CACHE_DIR"
 _MARK = "compiled"
 _PAUSE_SECONDS = 0.3
@@ -77,7 +88,7 @@ def warm_up_after_searches() -> None:
 
 
 def searched() -> None:
-    """A search has been answered."""
+    """A search has been answered, or many texts were indexed: compiled code is of use from now on."""
     global _state
     if _state is not State.WAITING:
         return

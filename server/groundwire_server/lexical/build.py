@@ -1,4 +1,7 @@
-"""From texts to a segment: tokens as numbers, sorted once, counted by their neighbours."""
+"""From texts to postings: tokens as numbers, sorted once, counted by their neighbours.
+
+Where the compiled kernels are there they walk through the texts instead (`counted`); both make the same postings.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,54 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_server.lexical.postings import Postings
+from groundwire_server import kernels
+from groundwire_server.lexical.counted import PostingsCounter
+from groundwire_server.lexical.merge import merge_postings
+from groundwire_server.lexical.postings import Postings, spelling_arrays
 from groundwire_server.lexical.segment import MAX_ROWS, frequency_bytes, narrowest
 from groundwire_server.lexical.terms import WORD_BIT, rank_words, word_codes
 from groundwire_server.text import TokenBatch, tokenize_batch
 
-__all__ = ["build_postings", "spelling_arrays"]
+__all__ = ["PostingsBuilder", "build_postings"]
+
+_KERNELS = "groundwire_server.lexical.build_kernels"
 
 _ROW_BITS = 16
 _ROW_MASK = np.uint64(MAX_ROWS - 1)
+
+
+class PostingsBuilder:
+    """Gathers texts, one row each, block by block.
+
+    Attributes:
+        rows: how many there are so far.
+    """
+
+    def __init__(self) -> None:
+        self.rows = 0
+        compiled = kernels.compiled(_KERNELS)
+        self._counter = None if compiled is None else PostingsCounter(compiled)
+        self._blocks: list[Postings] = []
+
+    def add(self, texts: Sequence[str]) -> None:
+        """Take further texts.
+
+        Raises:
+            ValueError: more texts than a segment holds.
+        """
+        if self.rows + len(texts) > MAX_ROWS:
+            raise ValueError(f"{self.rows + len(texts)} texts; a segment holds at most {MAX_ROWS}")
+        if self._counter is not None:
+            self._counter.add(texts, self.rows)
+        elif texts:
+            self._blocks.append(_sorted_postings(texts))
+        self.rows += len(texts)
+
+    def finish(self) -> Postings:
+        """The postings of all texts; the builder is used up."""
+        if self._counter is not None:
+            return self._counter.finish()
+        return merge_postings(self._blocks or [_sorted_postings([])])
 
 
 def build_postings(texts: Sequence[str]) -> Postings:
@@ -26,8 +68,12 @@ def build_postings(texts: Sequence[str]) -> Postings:
     Raises:
         ValueError: more texts than a segment holds.
     """
-    if len(texts) > MAX_ROWS:
-        raise ValueError(f"{len(texts)} texts; a segment holds at most {MAX_ROWS}")
+    builder = PostingsBuilder()
+    builder.add(texts)
+    return builder.finish()
+
+
+def _sorted_postings(texts: Sequence[str]) -> Postings:
     batch = tokenize_batch(texts)
     numbers: defaultdict[str, int] = defaultdict(count().__next__)
     word_numbers = np.fromiter(map(numbers.__getitem__, batch.words), dtype=np.int64, count=len(batch.words))
@@ -59,14 +105,6 @@ def build_postings(texts: Sequence[str]) -> Postings:
         word_offsets=word_offsets,
         spellings=spellings,
     )
-
-
-def spelling_arrays(words: Sequence[str]) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint8]]:
-    """Words as the two arrays `word_offsets` and `spellings`."""
-    spelled = "\n".join([*words, ""]).encode()
-    spellings = np.frombuffer(spelled, dtype=np.uint8)
-    ends = np.flatnonzero(spellings == ord("\n")) + 1
-    return narrowest(np.concatenate((np.zeros(1, dtype=np.int64), ends))), spellings
 
 
 def _cjk_occurrences(batch: TokenBatch) -> NDArray[np.uint64]:

@@ -9,8 +9,7 @@ from itertools import chain, count
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_server.lexical.build import spelling_arrays
-from groundwire_server.lexical.postings import Postings, pack, unpack
+from groundwire_server.lexical.postings import Postings, pack, spelling_arrays, unpack
 from groundwire_server.lexical.segment import MAX_ROWS, Segment, narrowest
 from groundwire_server.lexical.terms import rank_words
 

@@ -6,7 +6,7 @@ that many rows hold as a bitmap instead, and knows what the postings of its larg
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from groundwire_server.lexical.segment import BLOCK_ROWS, BOUND_POSTINGS, NO_LENGTH, Segment, narrowest
 
-__all__ = ["Postings", "pack", "unpack"]
+__all__ = ["Postings", "pack", "spelling_arrays", "unpack"]
 
 _DENSE_POSTINGS = 256
 _DENSE_SHARE = 32
@@ -102,6 +102,14 @@ def unpack(segment: Segment) -> Postings:
         word_offsets=segment.word_offsets,
         spellings=segment.spellings,
     )
+
+
+def spelling_arrays(words: Sequence[str]) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint8]]:
+    """Words as the two arrays `word_offsets` and `spellings`."""
+    spelled = "\n".join([*words, ""]).encode()
+    spellings = np.frombuffer(spelled, dtype=np.uint8)
+    ends = np.flatnonzero(spellings == ord("\n")) + 1
+    return narrowest(np.concatenate((np.zeros(1, dtype=np.int64), ends))), spellings
 
 
 def _bitmaps(postings: Postings, terms: NDArray[np.int64], size: int) -> NDArray[np.uint64]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from groundwire_server.text.scripts import cjk_table
 from groundwire_server.text.tokens import has_broken_line, matching_form, patterns_for
 
-__all__ = ["TokenBatch", "tokenize_batch"]
+__all__ = ["TokenBatch", "form_with_joined_words", "tokenize_batch"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,22 @@ class TokenBatch:
     first: NDArray[np.uint32]
     second: NDArray[np.uint32]
     texts: NDArray[np.int64]
+
+
+def form_with_joined_words(text: str) -> str:
+    """The matching form of a text, and behind it the words that hyphens at line ends break, joined.
+
+    Its runs of one kind of code points are the words and CJK runs of the text, each as often as the text has it.
+
+    >>> form_with_joined_words("Inter-\\nnational")
+    'inter-\\nnational\\x00international'
+    """
+    normal = matching_form(text)
+    if not has_broken_line(normal):
+        return normal
+    patterns = patterns_for(normal)
+    joined = ["".join(patterns.words.findall(run)) for run in patterns.broken.findall(normal)]
+    return "\0".join([normal, *joined])
 
 
 def tokenize_batch(texts: Sequence[str]) -> TokenBatch:

@@ -1,0 +1,145 @@
+"""Postings by the compiled kernels: what these are given, how their arrays grow, and the order of a segment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import ModuleType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_server.lexical.postings import Postings, spelling_arrays
+from groundwire_server.lexical.segment import LARGE_FREQUENCY, narrowest
+from groundwire_server.lexical.terms import WORD_BIT, rank_words, word_codes
+from groundwire_server.text import code_point_tables, form_with_joined_words
+
+__all__ = ["PostingsCounter"]
+
+_FIRST_TERMS = 1 << 10
+_FIRST_POSTINGS = 1 << 12
+_ENDED = ord("\n")
+
+
+class PostingsCounter:
+    """Counts the terms of texts, block by block, in tables that grow with them.
+
+    Args:
+        compiled: the module `build_kernels`.
+    """
+
+    def __init__(self, compiled: ModuleType) -> None:
+        self._kernels = compiled
+        self._state = np.zeros(2, dtype=np.int64)  # terms, postings
+        self._keys = np.empty(_FIRST_TERMS, dtype=np.uint64)
+        self._last = np.empty(_FIRST_TERMS, dtype=np.int64)
+        self._word_ends = np.zeros(_FIRST_TERMS + 1, dtype=np.int64)
+        self._spelled = np.empty(8 * _FIRST_TERMS, dtype=np.uint32)
+        self._table_keys, self._table_terms = _empty_table(2 * _FIRST_TERMS)
+        self._terms = np.empty(_FIRST_POSTINGS, dtype=np.uint32)
+        self._rows = np.empty(_FIRST_POSTINGS, dtype=np.uint16)
+        self._counts = np.empty(_FIRST_POSTINGS, dtype=np.uint32)
+        self._lengths: list[NDArray[np.int64]] = []
+
+    def add(self, texts: Sequence[str], first_row: int) -> None:
+        """Take texts whose rows begin at `first_row`."""
+        tables = code_point_tables()
+        points, ends = _code_points(texts)
+        formed = np.empty(len(texts), dtype=np.bool_)
+        self._kernels.needs_context(points, ends, tables.matching, tables.kinds, formed)
+        if formed.any():
+            points, ends = _code_points(
+                [
+                    form_with_joined_words(text) if is_formed else text
+                    for text, is_formed in zip(texts, formed, strict=True)
+                ]
+            )
+        lengths = np.zeros(len(texts), dtype=np.int64)
+        text = 0
+        while text < len(texts):
+            self._make_room(2 * int(ends[text] - (ends[text - 1] if text else 0)))
+            text = self._kernels.add_texts(
+                text, points, ends, formed, tables.matching, tables.kinds, first_row,
+                self._table_keys, self._table_terms, self._keys, self._last, self._word_ends, self._spelled,
+                self._terms, self._rows, self._counts, lengths, self._state,
+            )  # fmt: skip
+        self._lengths.append(lengths)
+
+    def finish(self) -> Postings:
+        """The postings of all texts; nothing can be added any more."""
+        terms, postings = self._state.tolist()
+        keys = self._keys[:terms]
+        is_word = keys >= np.uint64(WORD_BIT)
+        cjk, word_terms = np.flatnonzero(~is_word), np.flatnonzero(is_word)
+        cjk = cjk[np.argsort(keys[cjk])]
+        words = self._words(word_terms)
+        codes = word_codes(words)
+        order = rank_words(words, codes)
+        in_order = np.concatenate((cjk, word_terms[order]))
+        ranks = np.empty(terms, dtype=np.int64)
+        ranks[in_order] = np.arange(terms)
+        held = np.bincount(self._terms[:postings], minlength=terms)[in_order]
+        offsets = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(held)))
+        rows = np.empty(postings, dtype=np.uint16)
+        counts = np.empty(postings, dtype=np.uint32)
+        self._kernels.sort_postings(
+            self._terms, self._rows, self._counts, postings, ranks, offsets[:-1].copy(), rows, counts
+        )
+        large = np.flatnonzero(counts >= LARGE_FREQUENCY)
+        word_offsets, spellings = spelling_arrays([words[at] for at in order.tolist()])
+        return Postings(
+            codes=np.concatenate((keys[cjk], codes[order])),
+            offsets=offsets,
+            rows=rows,
+            frequencies=np.minimum(counts, LARGE_FREQUENCY).astype(np.uint8),
+            large_at=large.astype(np.uint64),
+            large_counts=counts[large].astype(np.uint64),
+            lengths=narrowest(np.concatenate([np.zeros(0, dtype=np.int64), *self._lengths])),
+            word_offsets=word_offsets,
+            spellings=spellings,
+        )
+
+    def _make_room(self, most: int) -> None:
+        """Room for so many further terms, postings and code points, at least."""
+        terms, postings = self._state.tolist()
+        if terms + most > len(self._keys):
+            size = _grown(len(self._keys), terms + most)
+            self._keys = np.resize(self._keys, size)
+            self._last = np.resize(self._last, size)
+            self._word_ends = np.resize(self._word_ends, size + 1)
+        if 2 * (terms + most) > len(self._table_keys):
+            self._table_keys, self._table_terms = _empty_table(_grown(len(self._table_keys), 2 * (terms + most)))
+            self._kernels.rehash(self._table_keys, self._table_terms, self._keys, terms)
+        spelled = int(self._word_ends[terms]) + most
+        if spelled > len(self._spelled):
+            self._spelled = np.resize(self._spelled, _grown(len(self._spelled), spelled))
+        if postings + most > len(self._terms):
+            size = _grown(len(self._terms), postings + most)
+            self._terms = np.resize(self._terms, size)
+            self._rows = np.resize(self._rows, size)
+            self._counts = np.resize(self._counts, size)
+
+    def _words(self, terms: NDArray[np.int64]) -> list[str]:
+        """Spellings of the terms that are words, ascending."""
+        ends = self._word_ends[terms]
+        count = int(ends[-1]) if len(ends) else 0
+        spelled = np.full(count + len(terms), _ENDED, dtype="<u4")
+        kept = np.ones(len(spelled), dtype=np.bool_)
+        kept[ends + np.arange(len(terms))] = False
+        spelled[kept] = self._spelled[:count]
+        return spelled.tobytes().decode("utf-32-le").split("\n")[:-1]
+
+
+def _code_points(texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    joined = "".join(texts).encode("utf-32-le", "surrogatepass")
+    return np.frombuffer(joined, dtype="<u4"), np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
+
+
+def _empty_table(slots: int) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    return np.empty(slots, dtype=np.uint64), np.full(slots, -1, dtype=np.int64)
+
+
+def _grown(size: int, needed: int) -> int:
+    """A power of two times `size` that is enough."""
+    while size < needed:
+        size *= 2
+    return size
