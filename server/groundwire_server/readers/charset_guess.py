@@ -90,7 +90,7 @@ def guess_charset(raw: bytes) -> Guess | None:
     A wrong byte counts against a charset and does not rule it out: who decodes the whole strictly finds it then.
 
     >>> guess_charset("当社の売上高は前年度から増えた。".encode("euc_jp"))
-    Guess(charset='euc-jp', sure=True, rival='gb18030')
+    Guess(charset='euc-jp', sure=True, rival='big5')
     """
     readings = sorted(_readings(raw), key=lambda reading: -reading.likelihood)
     best = readings[0]

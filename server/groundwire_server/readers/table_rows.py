@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["row_text"]
+__all__ = ["row_parts", "row_text"]
 
 
 def row_text(heads: Sequence[str], cells: Sequence[str]) -> str:
@@ -15,10 +15,19 @@ def row_text(heads: Sequence[str], cells: Sequence[str]) -> str:
     >>> row_text((), ("EMEA", "12"))
     'EMEA; 12'
     """
+    return "; ".join(row_parts(heads, cells))
+
+
+def row_parts(heads: Sequence[str], cells: Sequence[str]) -> list[str]:
+    """The cells of a row that are not blank, each beside its head.
+
+    >>> row_parts(("Region", ""), ("EMEA", "12"))
+    ['Region: EMEA', '12']
+    """
     parts = []
     for number, cell in enumerate(cells):
         text = " ".join(cell.split())
-        head = " ".join(heads[number].split()) if number < len(heads) else ""
+        head = " ".join(heads[number].split()) if text and number < len(heads) else ""
         if text:
             parts.append(f"{head}: {text}" if head else text)
-    return "; ".join(parts)
+    return parts

@@ -1,0 +1,137 @@
+"""The rows of a table as lines of text, each with its heads beside its values: "Region: EMEA; 2023: 12.5"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby, islice
+
+from groundwire_server.errors import DocumentRefused, ErrorReason
+from groundwire_server.readers.table_heads import LOOKAHEAD, Heads, find_heads
+from groundwire_server.readers.table_rows import row_parts
+from groundwire_server.readers.text_builder import TextBuilder
+
+__all__ = ["MAX_COLUMNS", "TableRow", "add_table"]
+
+MAX_COLUMNS = 16_384
+"""As many as a spreadsheet has."""
+
+_LINE_CHARS = 400  # a chunk of the default size holds such a line, with its heads, whole
+_MAX_CELL_CHARS = 1 << 17
+_SEPARATOR = "; "
+
+TableRow = tuple[int, Sequence[str]]
+"""The row's number for people, from 1, and its cells as people see them; blank ones are empty."""
+
+
+def add_table(builder: TextBuilder, doc_id: str, rows: Iterable[TableRow], place: Mapping[str, str | int]) -> bool:
+    """Add the rows of a sheet to a text, in order; whether there was anything to add.
+
+    Blank rows part one table from the next, which has heads of its own where a text stands over numbers in it, and else
+    those of the table before if it is no wider.
+
+    Args:
+        rows: ascending by number; one at a time is held, but for those that the heads are looked for in.
+        place: of the sheet, by key of a locator; "row" is added to it.
+
+    Raises:
+        DocumentRefused: DOCUMENT_TOO_LARGE (columns, a cell, the text).
+    """
+    names: tuple[str, ...] = ()
+    added = False
+    for block in _blocks(rows):
+        first = list(islice(block, LOOKAHEAD))
+        for row, cells in first:
+            _check(doc_id, row, cells)
+        heads = find_heads([cells for _, cells in first], strict=bool(names))
+        if heads is None and not _goes_on(names, first):
+            names = ()
+        added |= _add_first(builder, first, names, heads, place, apart=added)
+        names = heads.names if heads else names
+        for row, cells in block:
+            _check(doc_id, row, cells)
+            _add_row(builder, row, cells, names, place)
+    return added
+
+
+def _add_first(
+    builder: TextBuilder,
+    first: Sequence[TableRow],
+    names: tuple[str, ...],
+    heads: Heads | None,
+    place: Mapping[str, str | int],
+    *,
+    apart: bool,
+) -> bool:
+    added = False
+    for at, (row, cells) in enumerate(first):
+        if heads is not None and at < heads.first + heads.rows:
+            line = _SEPARATOR.join(dict.fromkeys(row_parts((), cells)))
+            added |= builder.add(line, {**place, "row": row}, close=added or not apart)
+        else:
+            _add_row(builder, row, cells, heads.names if heads else names, place, close=added or not apart)
+            added = True
+    return added
+
+
+def _add_row(
+    builder: TextBuilder,
+    row: int,
+    cells: Sequence[str],
+    names: tuple[str, ...],
+    place: Mapping[str, str | int],
+    *,
+    close: bool = True,
+) -> None:
+    """A row in one line, or in several that each begin with its first cell, by which people know it."""
+    told = row_parts(names, cells)
+    if len(told) == 1 and len(names) > 1 and cells[0]:  # a title within the table
+        told = row_parts((), cells)
+    for line in _lines(told):
+        builder.add(line, {**place, "row": row}, close=close)
+        close = True
+
+
+def _lines(told: Sequence[str]) -> Iterator[str]:
+    line, length = list(told[:1]), len(told[0]) if told else 0
+    again = told[:1] if length <= _LINE_CHARS // 2 else []
+    for part in told[1:]:
+        if length + len(part) > _LINE_CHARS and len(line) > 1:
+            yield _SEPARATOR.join(line)
+            line = list(again)
+            length = sum(map(len, again))
+        line.append(part)
+        length += len(part) + len(_SEPARATOR)
+    if line:
+        yield _SEPARATOR.join(line)
+
+
+def _blocks(rows: Iterable[TableRow]) -> Iterator[Iterator[TableRow]]:
+    """Runs of rows between blank ones. Each run must be used up before the next one is asked for."""
+    for blank, block in groupby(rows, key=lambda row: not any(row[1])):
+        if not blank:
+            yield block
+
+
+def _goes_on(names: tuple[str, ...], first: Sequence[TableRow]) -> bool:
+    """Whether rows behind a gap stand in the columns of the table above it."""
+    widths = [sum(map(bool, cells)) for _, cells in first]
+    named = sum(map(bool, names))
+    return named > 0 and max(widths, default=0) > 1 and all(len(cells) <= len(names) for _, cells in first)
+
+
+def _check(doc_id: str, row: int, cells: Sequence[str]) -> None:
+    """Raises DocumentRefused for what no spreadsheet holds: it would fill memory with repeated heads."""
+    if len(cells) > MAX_COLUMNS:
+        raise _too_large(doc_id, f"row {row} has {len(cells)} columns", "max_columns", MAX_COLUMNS)
+    longest = max(map(len, cells), default=0)
+    if longest > _MAX_CELL_CHARS:
+        raise _too_large(doc_id, f"row {row} has a cell of {longest} characters", "max_cell_chars", _MAX_CELL_CHARS)
+
+
+def _too_large(doc_id: str, what: str, limit: str, most: int) -> DocumentRefused:
+    return DocumentRefused(
+        ErrorReason.DOCUMENT_TOO_LARGE,
+        f"{doc_id}: {what}, at most {most} are read.",
+        hint="Check the delimiter, or split the file.",
+        details={limit: str(most)},
+    )
