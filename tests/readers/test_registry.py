@@ -34,7 +34,7 @@ def test_json_lines_by_name(doc_id: str, raw: bytes) -> None:
     assert document.doc_id == "a"
 
 
-@pytest.mark.parametrize("doc_id", ["a.pdf", "a.docx", "a.html", "movie.mp4", "a.weird"])
+@pytest.mark.parametrize("doc_id", ["a.odt", "a.doc", "movie.mp4", "a.weird"])
 def test_an_unknown_ending_lists_the_known_ones(doc_id: str) -> None:
     assert not can_read(doc_id)
     with pytest.raises(DocumentRefused) as refused:
@@ -45,8 +45,8 @@ def test_an_unknown_ending_lists_the_known_ones(doc_id: str) -> None:
 
 
 def test_an_unknown_media_type_lists_the_known_ones() -> None:
-    with pytest.raises(DocumentRefused, match="application/jsonl, text/markdown, text/plain") as refused:
-        read_document("a.txt", b"text", "application/pdf")
+    with pytest.raises(DocumentRefused, match=r"application/jsonl, .*text/markdown, text/plain") as refused:
+        read_document("a.txt", b"text", "application/x-weird")
     assert refused.value.reason is ErrorReason.DOCUMENT_UNSUPPORTED
 
 

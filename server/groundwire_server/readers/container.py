@@ -16,7 +16,7 @@ from lxml import etree
 from groundwire_server.errors import DocumentRefused, ErrorReason
 from groundwire_server.readers.document import ReadOptions, Source
 
-__all__ = ["Container", "open_container", "parse_xml"]
+__all__ = ["Container", "broken", "encrypted", "open_container", "parse_xml", "raise_if_out_of_memory"]
 
 _STEP = 1 << 18
 _MAX_NAME_CHARS = 1024
@@ -145,6 +145,7 @@ def parse_xml(doc_id: str, name: str, raw: bytes, *, max_depth: int) -> etree._E
     try:
         root = etree.fromstring(raw, parser)
     except (etree.LxmlError, ValueError) as error:
+        raise_if_out_of_memory(error)
         line = getattr(error, "lineno", None)
         raise broken(
             doc_id, f"the part {name[:80]!r} is no well-formed XML{f' (line {line})' if line else ''}"
@@ -155,6 +156,12 @@ def parse_xml(doc_id: str, name: str, raw: bytes, *, max_depth: int) -> etree._E
     if root.xpath(f"boolean({'/*' * (max_depth + 1)})"):
         raise _over(doc_id, f"elements of the part {name[:80]!r} lie within each other", "max_depth", max_depth, "deep")
     return root
+
+
+def raise_if_out_of_memory(error: Exception) -> None:
+    """libxml2 reports that memory ran out as a fault of the text; the two are not the same."""
+    if getattr(error, "code", None) == etree.ErrorTypes.ERR_NO_MEMORY:
+        raise MemoryError
 
 
 def broken(doc_id: str, why: str, hint: str = "") -> DocumentRefused:

@@ -6,14 +6,15 @@ import re
 from collections import Counter
 
 from lxml import etree
-from lxml import html as lxml_html
 
 from groundwire_server.errors import DocumentRefused, ErrorReason
+from groundwire_server.readers.container import broken, raise_if_out_of_memory
 
 __all__ = ["BLOCKS", "Boilerplate", "content_root", "local_name", "parse_html", "plain_content"]
 
 # Elements that stand apart from what is beside them.
-_BLOCK_NAMES = """address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure
+_BLOCK_NAMES = """
+    address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure
     footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol p pre section summary table tbody td
     tfoot th thead tr ul"""
 BLOCKS = frozenset(_BLOCK_NAMES.split())
@@ -21,7 +22,8 @@ BLOCKS = frozenset(_BLOCK_NAMES.split())
 _XML_DECLARATION = re.compile(r"\s*<\?xml[^>]*>")
 # Pages leave more elements open than XML may; libxml2 itself gives up at twice as many.
 _DEPTH_FACTOR = 5
-_NO_CONTENT_NAMES = """applet area audio base basefont button canvas col colgroup datalist dialog embed frame frameset head iframe img
+_NO_CONTENT_NAMES = """
+    applet area audio base basefont button canvas col colgroup datalist dialog embed frame frameset head iframe img
     input link map meta noembed noframes noscript object option optgroup param picture progress rp rt rtc script select
     source style svg template textarea title track video annotation annotation-xml"""
 _NO_CONTENT = frozenset(_NO_CONTENT_NAMES.split())
@@ -39,11 +41,15 @@ def parse_html(doc_id: str, text: str, *, max_depth: int) -> etree._Element:
     Raises:
         DocumentRefused: DOCUMENT_NO_TEXT for no element at all, DOCUMENT_TOO_LARGE for too deep a tree.
     """
-    parser = lxml_html.HTMLParser(huge_tree=True, remove_comments=True, remove_pis=True, no_network=True)
+    parser = etree.HTMLParser(huge_tree=True, remove_comments=True, remove_pis=True, no_network=True)
+    root: etree._Element | None
     try:
-        root: etree._Element = lxml_html.document_fromstring(_XML_DECLARATION.sub("", text, count=1), parser=parser)
-    except (etree.LxmlError, ValueError):
-        raise DocumentRefused(ErrorReason.DOCUMENT_NO_TEXT, f"{doc_id}: the file holds no text.") from None
+        root = etree.fromstring(_XML_DECLARATION.sub("", text, count=1), parser)
+    except (etree.LxmlError, ValueError) as error:
+        raise_if_out_of_memory(error)
+        raise broken(doc_id, "the file is no HTML") from None
+    if root is None:
+        raise DocumentRefused(ErrorReason.DOCUMENT_NO_TEXT, f"{doc_id}: the file holds no text.")
     most = max_depth * _DEPTH_FACTOR
     if root.xpath(f"boolean({'/*' * (most + 1)})"):
         raise DocumentRefused(

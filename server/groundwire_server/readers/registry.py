@@ -1,11 +1,14 @@
-"""Which reader reads a file: by the media type that was given, else by the ending of its name."""
+"""Which reader reads a file: by the media type that was given, else by its name, unless its content says otherwise."""
 
 from __future__ import annotations
 
 from pathlib import PurePosixPath
 
 from groundwire_server.errors import DocumentRefused, ErrorReason
+from groundwire_server.readers.csv_table import CsvReader
 from groundwire_server.readers.document import Reader, ReaderOutput, ReadOptions, Source
+from groundwire_server.readers.html import HtmlReader
+from groundwire_server.readers.isolation import read_isolated
 from groundwire_server.readers.json_lines import JsonLinesReader
 from groundwire_server.readers.markdown import MarkdownReader
 from groundwire_server.readers.plain_text import PlainTextReader
@@ -13,7 +16,22 @@ from groundwire_server.readers.plain_text import PlainTextReader
 __all__ = ["READERS", "can_read", "find_reader", "read_document"]
 
 PLAIN_TEXT = PlainTextReader()
-READERS: tuple[Reader, ...] = (PLAIN_TEXT, MarkdownReader(), JsonLinesReader())
+READERS: tuple[Reader, ...] = (
+    PLAIN_TEXT,
+    MarkdownReader(),
+    JsonLinesReader(),
+    CsvReader(),
+    HtmlReader(),
+)
+
+_OF_TYPE = {reader.media_type: reader for reader in READERS}
+# The part that makes a packed file one of its kind; names of parts stand in it as they are.
+_PARTS = {
+    b"mimetypeapplication/epub+zip": "application/epub+zip",
+    b"word/document.xml": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    b"ppt/presentation.xml": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    b"xl/workbook.xml": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+}
 
 # What a client sends that does not know; the name decides then.
 _NOT_SAID = frozenset({"", "application/octet-stream", "binary/octet-stream"})
@@ -44,7 +62,10 @@ def read_document(
         )
     kind, _, parameters = media_type.partition(";")
     reader = find_reader(doc_id, kind)
-    return reader.read(Source(doc_id, raw, charset or _charset_parameter(parameters), options))
+    if kind.strip().casefold() in _NOT_SAID:
+        reader = _by_content(raw) or reader
+    source = Source(doc_id, raw, charset or _charset_parameter(parameters), options)
+    return read_isolated(reader.media_type, source) if reader.isolated else reader.read(source)
 
 
 def find_reader(doc_id: str, media_type: str = "") -> Reader:
@@ -87,6 +108,15 @@ def can_read(doc_id: str) -> bool:
     except DocumentRefused:
         return False
     return True
+
+
+def _by_content(raw: bytes) -> Reader | None:
+    """The reader of what a file surely is, by its first bytes and its parts; None: they tell nothing."""
+    if raw.startswith(b"%PDF-"):
+        return _OF_TYPE.get("application/pdf")
+    if raw.startswith(b"PK\x03\x04"):
+        return next((_OF_TYPE.get(kind) for part, kind in _PARTS.items() if part in raw), None)
+    return None
 
 
 def _charset_parameter(parameters: str) -> str:
