@@ -16,6 +16,7 @@ from groundwire_server.lexical import LexicalIndex
 from groundwire_server.library.attributes import BUILT_IN_ATTRIBUTES, AttributeColumns
 from groundwire_server.library.columns import ChunkColumns
 from groundwire_server.library.config import LibraryConfig
+from groundwire_server.library.filter_masks import FilterMasks
 from groundwire_server.library.identity import embedding_state, make_snapshot_id
 from groundwire_server.store import Store, StoredChunk, StoreReader
 from groundwire_server.text import TOKENIZER_ID
@@ -51,6 +52,7 @@ class Snapshot:
     _store: Store = field(repr=False)
     _attributes: AttributeColumns = field(repr=False)
     _secret: bytes = field(repr=False)
+    _masks: FilterMasks = field(default_factory=FilterMasks, repr=False)
     _readable: dict[Label, NDArray[np.bool_]] = field(default_factory=dict, repr=False)
     _ids: dict[Label, str] = field(default_factory=dict, repr=False)
 
@@ -69,11 +71,17 @@ class Snapshot:
         filters = [tree for tree in (options.filter, extra_filter) if tree is not None]
         if not filters and options.known_at is None and options.valid_at is None:
             return self._readable_rows(call.principal.clearance)
+        clearance = min(call.principal.clearance, Label.CONFIDENTIAL)
         generation = self.generation_at(options.known_at)
-        kept = self.columns.visible(call.principal.clearance, generation, options.valid_at)
-        for tree in filters:
-            kept &= self._attributes.evaluate(tree, self.reader, self.columns.revisions)
-        return _read_only(self.columns.spread(kept))
+
+        def made() -> NDArray[np.bool_]:
+            kept = self.columns.visible(clearance, generation, options.valid_at)
+            for tree in filters:
+                kept &= self._attributes.evaluate(tree, self.reader, self.columns.revisions)
+            return self.columns.spread(kept)
+
+        # Filters by what they look like: as values, 1 and True are equal, and they keep different rows.
+        return self._masks.get(clearance, (generation, options.valid_at, repr(filters)), made)
 
     def generation_at(self, known_at: datetime | None) -> int:
         """The generation that was the last at a moment; that of the snapshot for None and for later moments."""
