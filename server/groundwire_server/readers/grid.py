@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from groundwire_server.readers.table_heads import find_heads
 from groundwire_server.readers.table_rows import row_text
 
 __all__ = ["Grid"]
@@ -27,7 +28,7 @@ class Grid:
     ...     for cell in row:
     ...         grid.put(cell)
     >>> list(grid.lines())
-    [(2, 'Region: EMEA; Q1: 12')]
+    [(1, 'Region; Q1'), (2, 'Region: EMEA; Q1: 12')]
     """
 
     def __init__(self) -> None:
@@ -62,28 +63,34 @@ class Grid:
         self.columns = max(self.columns, min(self._column, _MAX_COLUMNS))
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """(number of the row from 1, its text with the heads beside the cells); rows of heads alone are heads only.
+        """(number of the row from 1, its text with the heads beside the cells), the rows of heads too.
 
-        A cell that covers several columns of one head stands there once.
+        Where no row is marked as one of heads, they are told as `find_heads` does. A cell that covers several columns
+        of one head stands there once.
         """
-        heads = [row for row in self._rows if row.is_head]
-        if len(heads) == len(self._rows):
-            heads = []
-        names = self._heads(heads)
-        for number, row in enumerate(self._rows, 1):
-            if row.is_head and heads:
-                continue
-            cells = [row.cells.get(column, "") for column in range(self.columns)]
-            for column in range(self.columns - 1, 0, -1):
-                if cells[column] and cells[column] == cells[column - 1] and names[column] == names[column - 1]:
-                    cells[column] = ""
-            line = row_text(names if heads else (), cells)
+        rows = [[row.cells.get(column, "") for column in range(self.columns)] for row in self._rows]
+        first, behind, names = self._marked(rows) or _found(rows) or (0, 0, ())
+        for number, cells in enumerate(rows):
+            if first <= number < behind:
+                line = row_text((), list(dict.fromkeys(cells)))
+            else:
+                heads = names if number >= behind else ()
+                for column in range(len(cells) - 1, 0, -1):
+                    if cells[column] == cells[column - 1] and heads[column : column + 1] == heads[column - 1 : column]:
+                        cells[column] = ""
+                line = row_text(heads, cells)
             if line:
-                yield number, line
+                yield number + 1, line
 
-    def _heads(self, heads: list[_Row]) -> list[str]:
-        """One head a column: those of all rows of heads, from above, each text once."""
-        return [
-            " ".join(dict.fromkeys(head for row in heads if (head := row.cells.get(column, "").strip())))
-            for column in range(self.columns)
-        ]
+    def _marked(self, rows: list[list[str]]) -> tuple[int, int, tuple[str, ...]] | None:
+        """First of the rows of heads, the row behind them, and one head a column: the texts of all, each once."""
+        count = sum(row.is_head for row in self._rows)
+        if not 0 < count < len(rows):
+            return None
+        columns = zip(*rows[:count], strict=True)
+        return 0, count, tuple(" ".join(dict.fromkeys(filter(None, map(str.strip, column)))) for column in columns)
+
+
+def _found(rows: list[list[str]]) -> tuple[int, int, tuple[str, ...]] | None:
+    found = find_heads(rows)
+    return None if found is None else (found.first, found.first + found.rows, found.names)

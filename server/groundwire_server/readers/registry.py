@@ -11,6 +11,7 @@ from groundwire_server.readers.html import HtmlReader
 from groundwire_server.readers.isolation import read_isolated
 from groundwire_server.readers.json_lines import JsonLinesReader
 from groundwire_server.readers.markdown import MarkdownReader
+from groundwire_server.readers.pdf import PdfReader
 from groundwire_server.readers.plain_text import PlainTextReader
 
 __all__ = ["READERS", "can_read", "find_reader", "read_document"]
@@ -22,6 +23,7 @@ READERS: tuple[Reader, ...] = (
     JsonLinesReader(),
     CsvReader(),
     HtmlReader(),
+    PdfReader(),
 )
 
 _OF_TYPE = {reader.media_type: reader for reader in READERS}

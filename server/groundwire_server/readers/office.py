@@ -1,0 +1,33 @@
+"""What the files of Word and PowerPoint have in common: how they are opened, and what they say about themselves."""
+
+from __future__ import annotations
+
+import io
+from datetime import datetime
+from typing import Any
+
+from groundwire_server.evidence import Attribute
+from groundwire_server.readers.container import open_container
+from groundwire_server.readers.document import Source
+from groundwire_server.readers.properties import file_properties
+
+__all__ = ["checked_package", "core_attributes"]
+
+# Pictures, fonts and embedded files are not read, so that they are not unpacked either.
+_NOT_READ = ("/media/", "/embeddings/", "/fonts/", "/activeX/", "/printerSettings/")
+
+
+def checked_package(source: Source) -> io.BytesIO:
+    """The file after the guard has looked at it, without pictures and embedded files.
+
+    Raises:
+        DocumentRefused: as `open_container`.
+    """
+    container = open_container(source)
+    return container.checked_copy(lambda name: not any(folder in f"/{name}" for folder in _NOT_READ))
+
+
+def core_attributes(properties: Any) -> tuple[Attribute, ...]:
+    """Author and day of making from the core properties (of python-docx or python-pptx)."""
+    created = properties.created
+    return file_properties(properties.author or "", created.date() if isinstance(created, datetime) else None)
