@@ -31,7 +31,7 @@ def decode_retrieve(
         query=message.query,
         top_k=message.top_k,
         mode=decode_mode(message.mode, findings, default_mode),
-        tuning=decode_tuning(message.tuning, findings),
+        tuning=decode_tuning(message.tuning, findings) if message.HasField("tuning") else RetrievalTuning(),
     )
 
 

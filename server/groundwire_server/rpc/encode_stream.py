@@ -17,6 +17,7 @@ from groundwire_server.evidence import (
     PlanStep,
     Progress,
     Refusal,
+    StageTiming,
     Summary,
     UnrecognizedParam,
 )
@@ -26,6 +27,7 @@ from groundwire_server.rpc.encode_value import (
     encode_dimensions,
     encode_duration,
     encode_filter,
+    fill_duration,
     wire_text,
 )
 
@@ -150,24 +152,25 @@ def encode_degradation(degradation: Degradation) -> stream_pb2.Degradation:
     return message
 
 
+def _fill_timing(message: stream_pb2.StageTiming, timing: StageTiming) -> None:
+    """Into a message that is there: copies of a message of each stage would cost as much again."""
+    message.stage = timing.stage
+    fill_duration(message.elapsed, timing.elapsed)
+    message.items_in = timing.items_in
+    message.items_out = timing.items_out
+    message.library_id = timing.library_id
+
+
 def encode_summary(summary: Summary, *, returned: int, explain: ExplainLevel) -> stream_pb2.StreamSummary:
     """The last frame. `returned` is what was really sent."""
     message = stream_pb2.StreamSummary(
         returned=returned,
         candidates=summary.candidates,
         degradations=[encode_degradation(each) for each in summary.degradations],
-        timings=[
-            stream_pb2.StageTiming(
-                stage=each.stage,
-                elapsed=encode_duration(each.elapsed),
-                items_in=each.items_in,
-                items_out=each.items_out,
-                library_id=each.library_id,
-            )
-            for each in summary.timings
-        ],
         end_reason=stream_pb2.EndReason.ValueType(summary.end_reason),
     )
+    for timing in summary.timings:
+        _fill_timing(message.timings.add(), timing)
     if summary.refusal is not None:
         message.refusal.CopyFrom(encode_refusal(summary.refusal))
     if explain is not ExplainLevel.NONE:

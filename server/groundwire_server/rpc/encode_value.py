@@ -36,12 +36,16 @@ __all__ = [
     "encode_time",
     "encode_value",
     "fill_attributes",
+    "fill_duration",
+    "fill_span",
+    "fill_time",
     "fill_value",
     "wire_text",
 ]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _INT64 = range(-(2**63), 2**63)
+_BY_NAME = attrgetter("name")
 
 
 def encode_time(moment: datetime) -> Timestamp:
@@ -50,14 +54,33 @@ def encode_time(moment: datetime) -> Timestamp:
     return Timestamp(seconds=since.days * 86400 + since.seconds, nanos=since.microseconds * 1000)
 
 
+def fill_time(message: Timestamp, moment: datetime) -> None:
+    """The same into a message that is there."""
+    since = moment - _EPOCH
+    message.seconds = since.days * 86400 + since.seconds
+    message.nanos = since.microseconds * 1000
+
+
 def encode_duration(length: timedelta) -> Duration:
     """A length of time, not negative."""
     return Duration(seconds=length.days * 86400 + length.seconds, nanos=length.microseconds * 1000)
 
 
+def fill_duration(message: Duration, length: timedelta) -> None:
+    """The same into a message that is there."""
+    message.seconds = length.days * 86400 + length.seconds
+    message.nanos = length.microseconds * 1000
+
+
 def encode_span(span: Span) -> value_pb2.Span:
     """A range of code points."""
     return value_pb2.Span(start=span.start, end=span.end)
+
+
+def fill_span(message: value_pb2.Span, span: Span) -> None:
+    """The same into a message that is there."""
+    message.start = span.start
+    message.end = span.end
 
 
 def encode_value(value: Value) -> value_pb2.Value:
@@ -106,10 +129,15 @@ def wire_text(text: str) -> str:
 
 def fill_attributes(message: Any, attributes: tuple[Attribute, ...]) -> None:
     """Attributes sorted by name, into a repeated field."""
-    for each in sorted(attributes, key=attrgetter("name")):
-        added = message.add()
+    add = message.add
+    for each in sorted(attributes, key=_BY_NAME):
+        added = add()
         added.name = each.name
-        fill_value(added.value, each.value)
+        value = each.value
+        if type(value) is str:  # nearly all are
+            added.value.string_value = wire_text(value)
+        else:
+            fill_value(added.value, value)
 
 
 def encode_dimensions(dimensions: tuple[Dimension, ...]) -> list[value_pb2.Dimension]:

@@ -56,14 +56,12 @@ class Findings:
 
     def known(self, field: str, number: int, enum: EnumDescriptor, *, required: bool = False) -> bool:
         """Whether a number is one of the enum's; 0 only where the field may be left out."""
-        if number == 0 and not required:
+        if number in enum.values_by_number and (number or not required):
             return True
-        names = {value.number: value.name for value in enum.values if value.number != 0}
-        if number in names:
-            return True
+        names = [value.name for value in enum.values if value.number != 0]
         reason = ErrorReason.VALUE_REQUIRED if number == 0 else ErrorReason.UNKNOWN_NAME
         said = "must be set" if number == 0 else f"{number} is no {enum.name}"
-        self.add(field, reason, f"{said}; valid: {', '.join(names.values())}")
+        self.add(field, reason, f"{said}; valid: {', '.join(names)}")
         return False
 
     def all_known(self, message: Message, path: str = "") -> None:
