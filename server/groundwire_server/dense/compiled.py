@@ -18,9 +18,16 @@ from llvmlite import ir  # type: ignore[import-untyped, import-not-found, unused
 from numba import boolean, float32, float64, int8, int16, int32, int64, njit, types, uint64
 from numba.extending import intrinsic
 
+from groundwire_server.dense.tiles import TILE, fetch_ahead, steps_here, tile
+
 __all__ = ["contenders", "estimated", "fixed_dots"]
 
 _STRIP = 16
+_TOGETHER = 4  # queries that go through a row together
+_ROWS = 256  # whose codes stay in the cache while queries go through them
+_WIDE = 32
+_fetch: Any = fetch_ahead
+_tile: Any = tile(TILE // _TOGETHER, steps_here()[0])
 _PAIR: Any = types.Tuple((int64[::1], int32[::1]))  # type: ignore[no-untyped-call, unused-ignore]
 _NEVER = np.int32(-(2**31))
 
@@ -101,36 +108,120 @@ def _keep(found: Any, values: Any, count: Any, least: Any) -> Any:
     return kept
 
 
-@_kernel(
-    int64[::1](_read(int8, 2), _read(float32, 2), _read(int64, 1), _read(int16, 1), float64, float64, float64, int64)
-)
-def contenders(codes, steps, rows, query, step, norm, slack, depth):  # type: ignore[no-untyped-def]
-    """Those of some rows that may be among the best `depth`, in the order given. See `row_codes.bounds`."""
+@_helper
+def _one_query(codes: Any, numbers: Any, count: Any, query: Any, totals: Any) -> None:
+    """Products of some rows with one query: as fast as the rows come."""
     dim = codes.shape[1]
-    lows = np.full(depth, -np.inf)
-    found = np.empty(4 * depth + 1024, np.int64)
-    highs = np.empty(len(found))
-    count = 0
-    for at in range(len(rows)):
-        row = rows[at]
+    for at in range(count):
+        row = numbers[at]
         total = np.int32(0)
         for j in range(dim):
             total = _add(total, _product(codes[row, j], query[j]))
-        middle = np.float64(total) * step * np.float64(steps[row, 0])
-        error = np.float64(steps[row, 1]) * norm + slack
-        if middle + error >= lows[0]:
-            if count == len(found):
-                count = _keep(found, highs, count, lows[0])
-                if 2 * count > len(found):
-                    found = np.concatenate((found, np.empty(len(found), np.int64)))
-                    highs = np.concatenate((highs, np.empty(len(highs))))
-            found[count] = row
-            highs[count] = middle + error
-            count += 1
-            if middle - error > lows[0]:
-                _replace_least(lows, middle - error)
-    count = _keep(found, highs, count, lows[0])
-    return found[:count].copy()
+        totals[at] = total
+
+
+@_helper
+def _several_queries(codes: Any, numbers: Any, count: Any, queries: Any, first: Any, totals: Any) -> None:
+    """Products of some rows with the next `_TOGETHER` queries; the row behind the last one must be one, too."""
+    for at in range(0, count, TILE // _TOGETHER):
+        _tile(codes, numbers, at, queries, first, totals)
+
+
+@_helper
+def _near(totals: Any, sizes: Any, left: Any, step: Any, norm: Any, slack: Any, least: Any) -> Any:
+    """Whether the upper bound of any of `_WIDE` rows reaches the least one."""
+    near = False
+    for i in range(_WIDE):
+        near |= np.float64(totals[i]) * step * sizes[i] + (left[i] * norm + slack) >= least
+    return near
+
+
+@_kernel(
+    int64[::1](
+        _read(int8, 2),
+        _read(float32, 2),
+        _read(int64, 1),
+        _read(boolean, 2),
+        _read(int16, 2),
+        _read(float64, 2),
+        float64[::1],
+        _read(int64, 1),
+        int64[:, ::1],
+        float64[:, ::1],
+    )
+)
+def contenders(codes, steps, rows, wanted, queries, measures, lows, places, found, highs):  # type: ignore[no-untyped-def]
+    """For several queries, those of some rows that may be among the best; see `contenders.CodeSweep`.
+
+    Args:
+        codes, steps: of `row_codes.RowCodes`.
+        rows: int64 [n], ascending.
+        wanted: boolean [m, n], which of them each query looks at.
+        queries: int16 [m, dim], and zeros up to a multiple of four.
+        measures: float64 [m, 3], step, norm and slack of each query.
+        lows: heaps of the largest lower bounds so far, those of query q from `places[q]` to `places[q + 1]`.
+        found, highs: [m, n], where to put rows and their upper bounds.
+
+    Returns:
+        int64 [m], how many were found; none is below what `lows` says now.
+    """
+    asked, count = wanted.shape
+    counts = np.zeros(asked, np.int64)
+    numbers = np.empty(_ROWS + 1, np.int64)
+    totals = np.empty((len(queries), _ROWS + 1), np.int32)
+    sizes = np.zeros(_ROWS)
+    left = np.zeros(_ROWS)
+    origins = np.empty(_ROWS + 1, np.int64)
+    anybody = np.empty(_ROWS, np.bool_)
+    for first in range(0, count, _ROWS):
+        last = min(count, first + _ROWS)
+        anybody[:] = False
+        for q in range(asked):
+            own = wanted[q, first:last]
+            for i in range(len(own)):
+                anybody[i] |= own[i]
+        some = 0
+        for at in range(first, last):
+            numbers[some] = rows[at]
+            origins[some] = at
+            some += anybody[at - first]
+        if some == 0:
+            continue
+        numbers[some] = numbers[some - 1]
+        scattered = numbers[some - 1] - numbers[0] >= 2 * some
+        if scattered:
+            for at in range(some):
+                _fetch(codes, numbers[at])
+        for at in range(some):
+            sizes[at] = np.float64(steps[numbers[at], 0])
+            left[at] = np.float64(steps[numbers[at], 1])
+        left[some:] = -np.inf  # behind the last row, no bound reaches anything
+        if asked == 1:
+            _one_query(codes, numbers, some, queries[0], totals[0])
+        else:
+            for group in range(0, asked, _TOGETHER):
+                _several_queries(codes, numbers, some, queries, group, totals)
+        for q in range(asked):
+            low = lows[places[q] : places[q + 1]]
+            step, norm, slack = measures[q, 0], measures[q, 1], measures[q, 2]
+            taken = counts[q]
+            for start in range(0, some, _WIDE):
+                end = start + _WIDE
+                if not _near(totals[q, start:end], sizes[start:end], left[start:end], step, norm, slack, low[0]):
+                    continue
+                for at in range(start, min(end, some)):
+                    middle = np.float64(totals[q, at]) * step * sizes[at]
+                    error = left[at] * norm + slack
+                    if middle + error >= low[0] and wanted[q, origins[at]]:
+                        found[q, taken] = numbers[at]
+                        highs[q, taken] = middle + error
+                        taken += 1
+                        if middle - error > low[0]:
+                            _replace_least(low, middle - error)
+            counts[q] = taken
+    for q in range(asked):
+        counts[q] = _keep(found[q], highs[q], counts[q], lows[places[q]])
+    return counts
 
 
 @_kernel(

@@ -7,16 +7,19 @@ depth and the size of the shortlist; not on other rows, on what is compiled, on 
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_server.dense.code_folder import Codes
-from groundwire_server.dense.kernel import coarse_error, fixed_dots
-from groundwire_server.dense.row_codes import QueryCode
+from groundwire_server.dense.contenders import CodeSweep, FloatSweep
+from groundwire_server.dense.kernel import fixed_dots
+from groundwire_server.dense.row_scan import RowScan
 from groundwire_server.dense.sign_codes import QuerySigns
 from groundwire_server.dense.signs_search import nearest_by_signs
 from groundwire_server.kernels import compiled, searched
@@ -31,11 +34,10 @@ SHORTLIST = 1536  # at that size; it grows with the cube root of the candidates
 SHORTLIST_A_HIT = 16
 # Up to this many rows for each wanted hit, scoring all of them in the fixed order costs less than a coarse pass first.
 RESCORE_ALL = 4
-# Below this share of the rows, gathering them costs less than multiplying the whole matrix.
-GATHER_SHARE = 0.15
-GATHER_ROWS = 256
+SCORE_ROWS = 16_384  # between two looks at whether the call is still wanted
+NORM_ROWS = 256
+TIED_ROWS = 2048
 COMPILED_FROM = 4096  # rows; below, compiled code is not worth the room that it takes
-OVERFLOW = 2.0**100  # products of longer vectors might not fit float32
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,6 +81,7 @@ class VectorIndex:
         self._plain = bool(self._matrix.flags.c_contiguous and self._matrix.flags.aligned)
         self.codes = codes
         self._max_norm = _largest_norm(self._matrix, self.present) if max_norm is None else max_norm
+        self._scans: dict[ModuleType | None, RowScan[Any]] = {}
 
     @property
     def rows(self) -> int:
@@ -121,11 +124,13 @@ class VectorIndex:
         tie_key: Callable[[int], Any],
         *,
         shortlist: int = 0,
+        check: Callable[[], None] | None = None,
     ) -> DenseHits:
         """The `depth` best candidates by (-score, tie_key): of all, or of a shortlist of those nearest by signs.
 
         A first pass leaves out only rows that its error bound proves too far down; all others get the score of
-        `fixed_dots`. Rows and bits of the scores depend on the query and the candidates' vectors alone.
+        `fixed_dots`. Rows and bits of the scores depend on the query and the candidates' vectors alone: searches of
+        several threads at the same moment share the first pass, each for itself (`SharedPass`).
 
         Args:
             query: float32 [dim].
@@ -133,26 +138,57 @@ class VectorIndex:
             depth: 0 or more.
             tie_key: total order of rows with equal scores.
             shortlist: as `self.shortlist` says; 0 for an exact search. Ignored where no signs are kept.
+            check: polled every few milliseconds; what it raises ends this search, and no other.
         """
         self._check_query(query)
         if candidates.shape != self.present.shape:
             raise ValueError(f"candidates has {candidates.size} rows, the index {self.rows}")
         if depth < 0 or shortlist < 0:
             raise ValueError(f"depth is {depth}, shortlist {shortlist}; 0 or more")
+        check = check or _go_on
+        check()
         allowed = candidates & self.present
-        signs = self.codes.signs if self.codes is not None else None
-        if depth == 0:
-            rows = np.empty(0, np.int64)
-        elif shortlist and signs is not None:
-            rows = nearest_by_signs(signs, QuerySigns.of(query, signs.centre), allowed, shortlist, compiled(_COMPILED))
-        else:
-            rows = np.flatnonzero(allowed)
-        if len(rows) > RESCORE_ALL * depth:
-            rows = self._contenders(query, rows, depth)
-        hits = _best(rows, self._scores(rows, query), depth, tie_key)
+        rows = self._contenders(query, allowed, depth, shortlist, check)
+        scores = np.empty(len(rows))
+        for start in range(0, len(rows), SCORE_ROWS):
+            check()
+            scores[start : start + SCORE_ROWS] = self._scores(rows[start : start + SCORE_ROWS], query)
+        hits = _best(rows, scores, depth, tie_key, check)
         if self.rows >= COMPILED_FROM:
             searched()
         return hits
+
+    def _contenders(
+        self,
+        query: NDArray[np.float32],
+        allowed: NDArray[np.bool_],
+        depth: int,
+        shortlist: int,
+        check: Callable[[], None],
+    ) -> NDArray[np.int64]:
+        """All rows that may be among the best `depth`: of those allowed, or of the shortlist."""
+        if depth == 0:
+            return np.empty(0, np.int64)
+        kernels = compiled(_COMPILED)
+        signs = self.codes.signs if self.codes is not None else None
+        if shortlist and signs is not None:
+            rows = nearest_by_signs(signs, QuerySigns.of(query, signs.centre), allowed, shortlist, kernels)
+            return rows if len(rows) <= RESCORE_ALL * depth else self._scan(kernels).among(query, rows, depth, check)
+        if np.count_nonzero(allowed) <= RESCORE_ALL * depth:
+            return np.flatnonzero(allowed)
+        return self._scan(kernels).contenders(query, allowed, depth, check)
+
+    def _scan(self, kernels: ModuleType | None) -> RowScan[Any]:
+        """By codes where there are some and compiled code for them, else by the vectors; one for all threads."""
+        if self.codes is None:
+            kernels = None
+        if kernels not in self._scans:
+            sweep = FloatSweep(self._matrix, self._max_norm)
+            scan: RowScan[Any] = RowScan(sweep, self.rows)
+            if kernels is not None and self.codes is not None:
+                scan = RowScan(CodeSweep(self.codes.rows, self._max_norm, kernels), self.rows)
+            self._scans.setdefault(kernels, scan)
+        return self._scans[kernels]
 
     def _scores(self, rows: NDArray[np.int64], query: NDArray[np.float32]) -> NDArray[np.float64]:
         kernels = compiled(_COMPILED)
@@ -165,55 +201,22 @@ class VectorIndex:
         scores: NDArray[np.float64] = kernels.fixed_dots(self._matrix, rows, query)
         return scores
 
-    def _contenders(self, query: NDArray[np.float32], rows: NDArray[np.int64], depth: int) -> NDArray[np.int64]:
-        """All rows that may be among the best `depth`.
-
-        Compiled, by codes: a row counts where its upper bound reaches the depth-th largest lower bound. Else in
-        float32: let e be the bound, c the coarse scores, t the depth-th largest of them. The rows with c >= t are at
-        least `depth` many, and their exact scores are at least t - e: so is the depth-th largest exact score. A row
-        that reaches it, ties included, has c >= t - 2e.
-        """
-        kernels = compiled(_COMPILED)
-        if kernels is not None and self.codes is not None:
-            code = QueryCode.of(query, self._max_norm)
-            found: NDArray[np.int64] = kernels.contenders(
-                self.codes.rows.codes,
-                self.codes.rows.steps,
-                rows,
-                code.numbers,
-                code.step,
-                code.norm,
-                code.slack,
-                depth,
-            )
-            return found
-        query_norm = float(np.linalg.norm(query.astype(np.float64)))
-        if self._max_norm * query_norm > OVERFLOW:
-            return rows
-        coarse = self._coarse(query, rows)
-        bound = coarse_error(self.dim, self._max_norm, query_norm)
-        threshold = np.partition(coarse, len(coarse) - depth)[len(coarse) - depth]
-        lowest = np.nextafter(np.float32(float(threshold) - 2 * bound), np.float32(-np.inf))  # rounded down
-        contenders: NDArray[np.int64] = rows[coarse >= lowest]
-        return contenders
-
-    def _coarse(self, query: NDArray[np.float32], rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Float32 inner products. `vecdot`, a dot product a row, is twice as fast here as a matrix-vector product."""
-        if len(rows) > GATHER_SHARE * self.rows:
-            with np.errstate(all="ignore"):  # rows without a vector may hold anything
-                return np.asarray(np.vecdot(self._matrix, query)[rows])
-        scores = np.empty(len(rows), np.float32)
-        for start in range(0, len(rows), GATHER_ROWS):
-            part = slice(start, start + GATHER_ROWS)
-            np.vecdot(self._matrix[rows[part]], query, out=scores[part])
-        return scores
-
     def _check_query(self, query: NDArray[np.float32]) -> None:
         if query.dtype != np.float32 or query.shape != (self.dim,) or not np.isfinite(query).all():
             raise ValueError(f"a query must be {self.dim} finite float32")
 
 
-def _best(rows: NDArray[np.int64], scores: NDArray[np.float64], depth: int, tie_key: Callable[[int], Any]) -> DenseHits:
+def _go_on() -> None:
+    """Nobody wants the search to end."""
+
+
+def _best(
+    rows: NDArray[np.int64],
+    scores: NDArray[np.float64],
+    depth: int,
+    tie_key: Callable[[int], Any],
+    check: Callable[[], None],
+) -> DenseHits:
     """The first `depth` by (-score, tie_key); the key is asked for tied rows only."""
     if len(rows) > depth > 0:
         kept = scores >= np.partition(scores, len(scores) - depth)[len(scores) - depth]
@@ -222,15 +225,25 @@ def _best(rows: NDArray[np.int64], scores: NDArray[np.float64], depth: int, tie_
     rows, scores = rows[order], scores[order]
     borders = np.flatnonzero(np.diff(scores)) + 1
     for start, end in zip([0, *borders], [*borders, len(rows)], strict=True):
-        if end - start > 1:
-            rows[start:end] = sorted(rows[start:end].tolist(), key=tie_key)
+        if end - start > 1 and start < depth:
+            first = _first(rows[start:end].tolist(), depth - start, tie_key, check)
+            rows[start : start + len(first)] = first
     return DenseHits(rows[:depth], scores[:depth])
+
+
+def _first(rows: list[int], wanted: int, key: Callable[[int], Any], check: Callable[[], None]) -> list[int]:
+    """The first of some rows by their key."""
+    first: list[int] = []
+    for start in range(0, len(rows), TIED_ROWS):
+        check()
+        first = heapq.nsmallest(wanted, first + rows[start : start + TIED_ROWS], key)
+    return first
 
 
 def _largest_norm(matrix: NDArray[np.float32], present: NDArray[np.bool_]) -> float:
     largest = 0.0
-    for start in range(0, len(matrix), GATHER_ROWS):
-        part = slice(start, start + GATHER_ROWS)
+    for start in range(0, len(matrix), NORM_ROWS):
+        part = slice(start, start + NORM_ROWS)
         rows = matrix[part][present[part]].astype(np.float64)
         if len(rows):
             largest = max(largest, float(np.sqrt(np.square(rows).sum(axis=1).max())))

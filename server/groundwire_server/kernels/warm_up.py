@@ -39,6 +39,7 @@ MODULES = (
 )
 _SOURCES = (
     "dense/compiled.py",
+    "dense/tiles.py",
     "lexical/build_kernels.py",
     "lexical/kernels.py",
     "lexical/segment.py",
