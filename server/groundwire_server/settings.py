@@ -141,6 +141,16 @@ class RetrievalSettings(_Section):
     mode: Annotated[Literal["auto", "hybrid", "vector", "lexical"], _word(_MODE_WORDS)] = Field(
         default="auto", description="Legs to search where the call does not say."
     )
+    library_router: str = Field(
+        default="keyword",
+        min_length=1,
+        max_length=63,
+        description="Who picks libraries for a question that names none: keyword; none, all are searched; or a router "
+        "of another package, by its name.",
+    )
+    library_router_seconds: float = Field(
+        default=2.0, gt=0, le=600, description="How long a library router may take; then all libraries are searched."
+    )
 
 
 class IngestSettings(_Section):

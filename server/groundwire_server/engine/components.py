@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from groundwire_server.chunking import CHUNKERS
 from groundwire_server.engine.info import Component
 from groundwire_server.ingest import FACT_FILE_FORMS
-from groundwire_server.narrative import FUSIONS, LIBRARY_ROUTERS
+from groundwire_server.narrative import FUSIONS, library_routers
 from groundwire_server.readers import READERS
 from groundwire_server.text import TOKENIZER_ID
 
@@ -20,7 +20,7 @@ def list_components(embedder: Component) -> tuple[Component, ...]:
         "chunker": CHUNKERS,
         "fact_file": FACT_FILE_FORMS,
         "fusion": FUSIONS,
-        "library_router": LIBRARY_ROUTERS,
+        "library_router": library_routers(),
         "reader": [reader.media_type for reader in READERS],
     }
     found = [Component(kind, name) for kind, names in always.items() for name in names]

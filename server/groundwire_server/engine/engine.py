@@ -44,7 +44,9 @@ from groundwire_server.narrative import (
     RetrievalMode,
     RetrievalParts,
     RetrieveRequest,
+    RouterChoice,
     Unreachable,
+    make_library_router,
     retrieve,
 )
 from groundwire_server.security import SecurityGate, local_principal
@@ -78,13 +80,17 @@ class Engine:
 
     Raises:
         FailedPrecondition: another process has the data folder; the settings insist on a model that is not prepared.
+        InvalidRequest: the settings name a library router that is not there.
     """
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.local_principal: Principal = local_principal(settings.access.local_clearance)
         self.default_mode = RetrievalMode[settings.retrieval.mode.upper()]
-        self.limits = RetrievalLimits(settings.limits.max_top_k, settings.limits.max_query_chars)
+        self.limits = RetrievalLimits(
+            settings.limits.max_top_k, settings.limits.max_query_chars, settings.retrieval.library_router_seconds
+        )
+        self._library_router = _library_router(settings)
         self._gate = SecurityGate(settings.gate.outside_names)
         self._libraries = Libraries(settings)
         self.page_key = self._libraries.folder.secret
@@ -417,6 +423,7 @@ class Engine:
             vector_faults=self._libraries.vector_faults(),
             gate=self._gate,
             limits=self.limits,
+            library_router=self._library_router,
         )
 
     def _describe(self, snapshot: Snapshot, principal: Principal, config: LibraryConfig | None = None) -> LibraryInfo:
@@ -429,3 +436,9 @@ class Engine:
         may_write(principal, method, library_id)
         find = self._libraries.for_rehearsal if validate_only else self._libraries.for_writing
         return find(library_id)
+
+
+def _library_router(settings: Settings) -> RouterChoice | None:
+    name = settings.retrieval.library_router
+    router = make_library_router(name, "retrieval.library_router")
+    return None if router is None else RouterChoice(name, router, settings.retrieval.library_router_seconds)

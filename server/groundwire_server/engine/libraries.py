@@ -75,12 +75,20 @@ class Libraries:
             try:
                 states.append(self.folder.library(library_id).snapshot())
             except GroundwireError as error:
-                unreachable.append(Unreachable(library_id, error.cause()))
+                unreachable.append(Unreachable(library_id, error.cause(), self._description(library_id)))
             except Exception as error:  # noqa: BLE001 - a damaged library must not take the others along
                 _log.error("library %s cannot be opened: %s", library_id, type(error).__name__)
                 cause = Cause(ErrorReason.INTERNAL, "The library could not be opened.", (("library_id", library_id),))
-                unreachable.append(Unreachable(library_id, cause))
+                unreachable.append(Unreachable(library_id, cause, self._description(library_id)))
         return states, unreachable
+
+    def _description(self, library_id: str) -> str | None:
+        """What its file says of a library that cannot be opened; None where that cannot be read either."""
+        path = self.folder.path / "libraries" / library_id / "library.toml"
+        try:
+            return LibraryConfig.from_toml(path.read_text("utf-8")).description
+        except (GroundwireError, OSError, ValueError):
+            return None
 
     def for_reading(self, library_id: str) -> Library:
         """A library. Raises UnknownResource, and Unavailable (LIBRARIES_UNREACHABLE) where it cannot be opened."""

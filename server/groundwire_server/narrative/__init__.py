@@ -11,14 +11,14 @@ from groundwire_server.narrative.fusion import (
     make_fusion,
     rrf_fuse,
 )
-from groundwire_server.narrative.libraries import (
-    LIBRARY_ROUTERS,
+from groundwire_server.narrative.libraries import RouterChoice, Unreachable, choose_libraries, nobody_answers
+from groundwire_server.narrative.library_router import (
+    NO_ROUTER,
+    ROUTER_GROUP,
     KeywordLibraryRouter,
     LibraryRouter,
-    Unreachable,
-    choose_libraries,
+    library_routers,
     make_library_router,
-    nobody_answers,
 )
 from groundwire_server.narrative.outside import GATE_STEP, refuse_outside_names
 from groundwire_server.narrative.parts import NoEmbedder, RetrievalParts
@@ -41,8 +41,9 @@ __all__ = [
     "DEFAULT_TOP_K",
     "FUSIONS",
     "GATE_STEP",
-    "LIBRARY_ROUTERS",
     "MAX_VARIANTS",
+    "NO_ROUTER",
+    "ROUTER_GROUP",
     "RRF_K",
     "Fusion",
     "KeywordLibraryRouter",
@@ -55,6 +56,7 @@ __all__ = [
     "RetrievalParts",
     "RetrievalTuning",
     "RetrieveRequest",
+    "RouterChoice",
     "RrfFusion",
     "Unreachable",
     "check_question",
@@ -63,6 +65,7 @@ __all__ = [
     "check_tuning",
     "choose_libraries",
     "glossary_variants",
+    "library_routers",
     "make_fusion",
     "make_library_router",
     "nobody_answers",

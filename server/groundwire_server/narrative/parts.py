@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from groundwire_server.errors import Cause
-from groundwire_server.narrative.libraries import LibraryRouter
+from groundwire_server.narrative.libraries import RouterChoice
 from groundwire_server.narrative.request import RetrievalLimits
 from groundwire_server.security import SecurityGate
 
@@ -34,7 +34,7 @@ class RetrievalParts:
         embedder: None: words only.
         no_embedder: why there is none, or none in a library.
         vector_faults: why a library that has no vectors here has none, by its id, where there is more to say than that.
-        library_router: None: the one that the request names, by default keyword overlap.
+        library_router: where a request names none; None: all libraries are searched.
     """
 
     embedder: Embedder | None = None
@@ -42,4 +42,4 @@ class RetrievalParts:
     vector_faults: Mapping[str, Cause] = field(default_factory=dict)
     gate: SecurityGate = field(default_factory=SecurityGate)
     limits: RetrievalLimits = field(default_factory=RetrievalLimits)
-    library_router: LibraryRouter | None = None
+    library_router: RouterChoice | None = field(default_factory=RouterChoice.default)

@@ -7,7 +7,7 @@ from enum import IntEnum
 
 from groundwire_server.errors import ErrorReason, Violation
 from groundwire_server.narrative.fusion import FUSIONS
-from groundwire_server.narrative.libraries import LIBRARY_ROUTERS
+from groundwire_server.narrative.library_router import NO_ROUTER, KeywordLibraryRouter, library_routers
 
 __all__ = [
     "DEFAULT_TOP_K",
@@ -69,6 +69,7 @@ class RetrievalLimits:
 
     max_top_k: int = 200
     max_query_chars: int = 8192
+    library_router_seconds: float = 2.0
 
 
 def check_request(request: RetrieveRequest, limits: RetrievalLimits) -> list[Violation]:
@@ -97,6 +98,12 @@ def check_top_k(top_k: int, limits: RetrievalLimits) -> list[Violation]:
     return [Violation("top_k", ErrorReason.VALUE_OUT_OF_RANGE, f"{top_k} is not in 0..{limits.max_top_k}")]
 
 
+def _routers(named: str) -> tuple[str, ...]:
+    """Valid names of a router; those of other packages are looked for only where a name is not one of ours."""
+    ours = (NO_ROUTER, KeywordLibraryRouter.name)
+    return ours if named in ("", *ours) else (NO_ROUTER, *library_routers())
+
+
 # Stages that are not built have one name, "none": a switch that would do nothing is refused, not swallowed.
 _ONLY_NONE = ("none",)
 
@@ -109,7 +116,7 @@ def check_tuning(tuning: RetrievalTuning) -> list[Violation]:
         *((f"postprocessors[{place}]", name, _ONLY_NONE) for place, name in enumerate(tuning.postprocessors)),
         ("query_transform", tuning.query_transform, _ONLY_NONE),
         ("filter_extractor", tuning.filter_extractor, _ONLY_NONE),
-        ("library_router", tuning.library_router, ("none", *LIBRARY_ROUTERS)),
+        ("library_router", tuning.library_router, _routers(tuning.library_router)),
         ("fusion", tuning.fusion, FUSIONS),
         ("decomposition", tuning.decomposition, _ONLY_NONE),
     ]

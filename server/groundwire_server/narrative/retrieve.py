@@ -24,13 +24,8 @@ from groundwire_server.evidence import (
     Summary,
 )
 from groundwire_server.narrative.exit import make_snippets
-from groundwire_server.narrative.libraries import (
-    Chosen,
-    LibraryRouter,
-    Unreachable,
-    choose_libraries,
-    make_library_router,
-)
+from groundwire_server.narrative.libraries import Chosen, RouterChoice, Unreachable, choose_libraries
+from groundwire_server.narrative.library_router import make_library_router
 from groundwire_server.narrative.outside import GATE_STEP, refuse_outside_names
 from groundwire_server.narrative.parts import RetrievalParts
 from groundwire_server.narrative.reach import Reach
@@ -94,13 +89,14 @@ def retrieve(
     )
     call.cancel.check("exit")
     started = time.perf_counter()
+    states = reach.each(lambda snapshot: snapshot.snapshot_id(call.principal))
     tokens = frozenset(token for variant in outcome.variants for token in tokenize(variant.text))
     snippets = make_snippets(outcome.found, top_k, call.principal, tokens, reach)
     elapsed = timedelta(seconds=time.perf_counter() - started)
-    states = tuple(LibrarySnapshot(state.library_id, state.snapshot_id(call.principal)) for state in reach.snapshots)
+    answered = [snapshot.library_id for snapshot in reach.snapshots]
     yield Header(
-        states,
-        _plan(chosen, outcome, parts),
+        tuple(LibrarySnapshot(library_id, states[library_id]) for library_id in answered),
+        _plan(chosen, outcome, parts, expanded=any(each.lineage.parent_locator for each in snippets)),
         call.reference_day,
         filter_applied=call.options.filter,
         hint_applied=outcome.hint,
@@ -111,7 +107,7 @@ def retrieve(
         EndReason.TOP_K if len(outcome.found) > len(snippets) == top_k else EndReason.EXHAUSTED,
         candidates=outcome.candidates,
         degradations=(*chosen.degradations, *outcome.degradations, *reach.degradations),
-        timings=(*outcome.timings, StageTiming("exit", elapsed, len(outcome.found), len(snippets))),
+        timings=_timings(chosen, outcome, StageTiming("exit", elapsed, len(outcome.found), len(snippets))),
         variants=outcome.variants if call.options.explain >= ExplainLevel.PLAN else (),
     )
 
@@ -123,13 +119,12 @@ def _choose(
     parts: RetrievalParts,
     unreachable: Sequence[Unreachable],
 ) -> Chosen:
-    router: LibraryRouter | None = parts.library_router
-    if request.tuning.library_router:
-        named = request.tuning.library_router
-        router = None if named == "none" else make_library_router(named)
-    elif router is None:
-        router = make_library_router()
-    return choose_libraries(request.query, call, snapshots, unreachable, router)
+    choice, named = parts.library_router, request.tuning.library_router
+    if named:
+        router = make_library_router(named, "tuning.library_router")
+        seconds = parts.limits.library_router_seconds
+        choice = None if router is None else RouterChoice(named, router, seconds)
+    return choose_libraries(request.query, call, snapshots, unreachable, choice)
 
 
 def _filter_faults(call: Call, reach: Reach) -> list[Violation]:
@@ -146,11 +141,21 @@ def _filter_faults_too(
     try:
         chosen = _choose(request, call, snapshots, parts, ())
         return _filter_faults(call, Reach(call, chosen.snapshots))
-    except (GroundwireError, KeyError):
+    except GroundwireError:
         return []
 
 
-def _plan(chosen: Chosen, outcome: Outcome, parts: RetrievalParts) -> tuple[PlanStep, ...]:
+def _plan(chosen: Chosen, outcome: Outcome, parts: RetrievalParts, *, expanded: bool) -> tuple[PlanStep, ...]:
     gate = (GATE_STEP,) if parts.gate else ()
     router = (chosen.step,) if chosen.step is not None else ()
-    return (*gate, *router, *outcome.plan, PlanStep("exit", "snippets", "rows_once"))
+    return (
+        *gate,
+        *router,
+        *outcome.plan,
+        PlanStep("exit", "snippets", "rows_once,parents_once" if expanded else "rows_once"),
+    )
+
+
+def _timings(chosen: Chosen, outcome: Outcome, end: StageTiming) -> tuple[StageTiming, ...]:
+    router = (chosen.timing,) if chosen.timing is not None else ()
+    return (*router, *outcome.timings, end)
