@@ -50,9 +50,15 @@ class Grid:
         self._rows.append(row)
         self._column = 0
 
-    def put(self, text: str, across: int = 1, down: int = 1) -> None:
-        """Add a cell that covers `across` columns and `down` rows; beyond 2,000 columns it is not placed."""
+    def put(self, text: str, across: int = 1, down: int = 1, *, below: bool = False) -> None:
+        """Add a cell that covers `across` columns and `down` rows; beyond 2,000 columns it is not placed.
+
+        Args:
+            below: it goes on with the cell above it, whose text it has then.
+        """
         row = self._rows[-1]
+        if below and len(self._rows) > 1:
+            text = self._rows[-2].cells.get(self._column, "")
         while self._column in row.cells:
             self._column += 1
         for column in range(self._column, min(self._column + across, _MAX_COLUMNS)):

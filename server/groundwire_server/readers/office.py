@@ -11,7 +11,7 @@ from groundwire_server.readers.container import open_container
 from groundwire_server.readers.document import Source
 from groundwire_server.readers.properties import file_properties
 
-__all__ = ["checked_package", "core_attributes"]
+__all__ = ["checked_package", "core_properties"]
 
 # Pictures, fonts and embedded files are not read, so that they are not unpacked either.
 _NOT_READ = ("/media/", "/embeddings/", "/fonts/", "/activeX/", "/printerSettings/")
@@ -27,7 +27,14 @@ def checked_package(source: Source) -> io.BytesIO:
     return container.checked_copy(lambda name: not any(folder in f"/{name}" for folder in _NOT_READ))
 
 
-def core_attributes(properties: Any) -> tuple[Attribute, ...]:
-    """Author and day of making from the core properties (of python-docx or python-pptx)."""
+def core_properties(opened: Any) -> tuple[str, tuple[Attribute, ...]]:
+    """Title, and author and day of making as attributes, of a document that python-docx or python-pptx has opened.
+
+    Both libraries make properties up for a file that has none.
+    """
+    if not any(relation.reltype.endswith("/core-properties") for relation in opened.part.package.iter_rels()):
+        return "", ()
+    properties = opened.core_properties
     created = properties.created
-    return file_properties(properties.author or "", created.date() if isinstance(created, datetime) else None)
+    day = created.date() if isinstance(created, datetime) else None
+    return properties.title or "", file_properties(properties.author or "", day)

@@ -100,7 +100,7 @@ def _open(source: Source) -> Any:
 
 
 def _read_page(document: Any, number: int) -> _Page:
-    import pypdfium2  # type: ignore[import-untyped]
+    import pypdfium2
 
     try:
         page = document[number]

@@ -7,12 +7,15 @@ from pathlib import PurePosixPath
 from groundwire_server.errors import DocumentRefused, ErrorReason
 from groundwire_server.readers.csv_table import CsvReader
 from groundwire_server.readers.document import Reader, ReaderOutput, ReadOptions, Source
+from groundwire_server.readers.docx import DocxReader
 from groundwire_server.readers.html import HtmlReader
 from groundwire_server.readers.isolation import read_isolated
 from groundwire_server.readers.json_lines import JsonLinesReader
 from groundwire_server.readers.markdown import MarkdownReader
 from groundwire_server.readers.pdf import PdfReader
 from groundwire_server.readers.plain_text import PlainTextReader
+from groundwire_server.readers.xlsx import XlsxReader
+from groundwire_server.readers.pptx import PptxReader
 
 __all__ = ["READERS", "can_read", "find_reader", "read_document"]
 
@@ -22,8 +25,11 @@ READERS: tuple[Reader, ...] = (
     MarkdownReader(),
     JsonLinesReader(),
     CsvReader(),
+    XlsxReader(),
     HtmlReader(),
     PdfReader(),
+    DocxReader(),
+    PptxReader(),
 )
 
 _OF_TYPE = {reader.media_type: reader for reader in READERS}

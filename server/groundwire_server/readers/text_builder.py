@@ -50,6 +50,7 @@ class TextBuilder:
         self._starts: dict[str, array[int]] = {key: array("Q") for nest in nests for key in nest}
         self._names: dict[str, list[str]] = {key: [] for nest in nests for key in nest}
         self._headings: list[Heading] = []
+        self._pending: list[tuple[int, str]] = []
         self.warnings: list[ReadWarning] = []
 
     @property
@@ -80,16 +81,19 @@ class TextBuilder:
             if not names or names[-1] != name:
                 names.append(name)
                 self._starts[key].append(start)
+        self._headings += [Heading(start, above, title) for above, title in self._pending]
+        self._pending.clear()
         if level > 0:
             self._headings.append(Heading(start, level, one_line(block)[:MAX_HEADING_CHARS]))
         self._put(block)
         return True
 
     def put_under(self, title: str, level: int) -> None:
-        """What comes next stands under a heading that is not in the text, e.g. the title of a chapter in a contents."""
-        line = one_line(clean_text(title))
-        if line:
-            self._headings.append(Heading(self._length + 2 if self._pieces else 0, level, line[:MAX_HEADING_CHARS]))
+        """What comes next stands under a heading that is not in the text, e.g. a title out of a table of contents.
+
+        Without a title it stands under none, as what is on a slide without one.
+        """
+        self._pending.append((level, one_line(clean_text(title))[:MAX_HEADING_CHARS]))
 
     def document(self, media_type: str, *, title: str, attributes: tuple[Attribute, ...] = ()) -> Document:
         """The document; without a title of its own it has that of its first heading, else the file's name.
@@ -100,7 +104,7 @@ class TextBuilder:
         text = "".join(self._pieces)
         if not text:
             raise DocumentRefused(ErrorReason.DOCUMENT_NO_TEXT, f"{self._source.doc_id}: the file holds no text.")
-        first = next((heading.title for heading in self._headings), "")
+        first = next((heading.title for heading in self._headings if heading.title), "")
         return Document(
             doc_id=self._source.doc_id,
             title=one_line(clean_text(title)) or first or file_title(self._source.doc_id),
