@@ -62,12 +62,14 @@ class CancelToken:
     """Polled between stages and inside long ones. Thread-safe.
 
     Args:
-        deadline: `time.monotonic()` at which the call's time is over; None: never.
+        deadline: reading of the clock at which the call's time is over; None: never.
+        clock: seconds that only go up.
     """
 
-    def __init__(self, deadline: float | None = None) -> None:
+    def __init__(self, deadline: float | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self._cancelled = threading.Event()
         self._deadline = deadline
+        self._clock = clock
 
     def cancel(self) -> None:
         """Ask the work to stop."""
@@ -77,7 +79,7 @@ class CancelToken:
         """Raises CallCancelled or DeadlineExceeded when the work should stop."""
         if self._cancelled.is_set():
             raise CallCancelled
-        if self._deadline is not None and time.monotonic() >= self._deadline:
+        if self._deadline is not None and self._clock() >= self._deadline:
             raise DeadlineExceeded(
                 ErrorReason.DEADLINE, "The time of the call ran out.", details={"stage": stage} if stage else None
             )

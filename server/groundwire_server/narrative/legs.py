@@ -74,7 +74,14 @@ def search_dense(search: Search, query: NDArray[np.float32], shortlist: int = 0)
     """Cosine of the query's vector with those of the candidates, cut at the depth; exact where the shortlist is 0."""
     vectors = search.snapshot.vectors
     assert vectors is not None  # the stage is in the pipeline only where there are some
-    hits = vectors.search(query, search.candidates, search.depth, search.snapshot.tie_key, shortlist=shortlist)
+    hits = vectors.search(
+        query,
+        search.candidates,
+        search.depth,
+        search.snapshot.tie_key,
+        shortlist=shortlist,
+        check=partial(search.call.cancel.check, "dense"),
+    )
     return replace(search, dense=RankedList(hits.rows, partial(vectors.score, query)))
 
 
