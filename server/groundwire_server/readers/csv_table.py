@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from groundwire_server.errors import DocumentRefused, ErrorReason
+from groundwire_server.evidence import Locator
 from groundwire_server.readers.document import ReaderOutput, ReadWarning, Source, WarningKind
 from groundwire_server.readers.places import line_starts
 from groundwire_server.readers.plain_text import decode_source, file_title, refuse_blank
@@ -96,7 +97,7 @@ class _Rows:
             )
         self.warnings.append(
             ReadWarning(
-                f"{self._doc_id}#row={row}",
+                str(Locator(self._doc_id, (("row", str(row)),))),
                 "a quote is opened and not closed; it was read as it stands",
                 WarningKind.TEXT_UNCERTAIN,
             )

@@ -16,7 +16,9 @@ from groundwire_server.readers.text_builder import clean_text, one_line
 __all__ = ["file_properties", "read_day"]
 
 # What programs write where nobody said a name.
-_NO_AUTHORS = frozenset({"", "anonymous", "author", "python-docx", "unknown", "user", "admin", "administrator"})
+_NO_AUTHORS = frozenset(
+    {"", "anonymous", "author", "openpyxl", "python-docx", "unknown", "user", "admin", "administrator"}
+)
 _ISO_DAY = re.compile(r"(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})(?:[T ].*)?", re.DOTALL)
 _PDF_DAY = re.compile(r"D:(?P<year>[0-9]{4})(?P<month>[0-9]{2})(?P<day>[0-9]{2}).*", re.DOTALL)
 

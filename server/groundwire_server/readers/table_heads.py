@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["LOOKAHEAD", "Heads", "find_heads"]
+__all__ = ["LOOKAHEAD", "Heads", "find_heads", "is_amount"]
 
 LOOKAHEAD = 50
 _MOST_TITLES, _MOST_HEAD_ROWS = 20, 3
@@ -96,7 +96,7 @@ def _are_heads(row: Row, below: Sequence[Row]) -> bool:
     if not told or not below or any(len(cell) > _LONGEST_HEAD for cell in told):
         return False
     in_time = [column for column, cell in enumerate(row) if cell and _is_time(cell)]
-    if any(_is_number(cell) and not _is_time(cell) for cell in told):
+    if any(is_amount(cell) for cell in told):
         return False
     if not in_time:
         return True
@@ -136,6 +136,15 @@ def _tells(names: Sequence[str], column: int, below: Sequence[Row]) -> bool:
 
 def _filled(row: Row) -> int:
     return sum(1 for cell in row if cell)
+
+
+def is_amount(cell: str) -> bool:
+    """Whether it is a number and no year or day.
+
+    >>> is_amount("1,234.5"), is_amount("2024"), is_amount("Q1")
+    (True, False, False)
+    """
+    return _is_number(cell) and not _is_time(cell)
 
 
 def _is_number(cell: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
 
 from groundwire_server.errors import DocumentRefused, ErrorReason
-from groundwire_server.readers.table_heads import LOOKAHEAD, Heads, find_heads
+from groundwire_server.readers.table_heads import LOOKAHEAD, Heads, find_heads, is_amount
 from groundwire_server.readers.table_rows import row_parts
 from groundwire_server.readers.text_builder import TextBuilder
 
@@ -26,8 +26,7 @@ TableRow = tuple[int, Sequence[str]]
 def add_table(builder: TextBuilder, doc_id: str, rows: Iterable[TableRow], place: Mapping[str, str | int]) -> bool:
     """Add the rows of a sheet to a text, in order; whether there was anything to add.
 
-    Blank rows part one table from the next, which has heads of its own where a text stands over numbers in it, and else
-    those of the table before if it is no wider.
+    Blank rows part one table from the next; what goes on in the columns of the table before keeps its heads.
 
     Args:
         rows: ascending by number; one at a time is held, but for those that the heads are looked for in.
@@ -37,16 +36,18 @@ def add_table(builder: TextBuilder, doc_id: str, rows: Iterable[TableRow], place
         DocumentRefused: DOCUMENT_TOO_LARGE (columns, a cell, the text).
     """
     names: tuple[str, ...] = ()
+    amounts: set[int] = set()
     added = False
     for block in _blocks(rows):
         first = list(islice(block, LOOKAHEAD))
         for row, cells in first:
             _check(doc_id, row, cells)
-        heads = find_heads([cells for _, cells in first], strict=bool(names))
-        if heads is None and not _goes_on(names, first):
-            names = ()
-        added |= _add_first(builder, first, names, heads, place, apart=added)
-        names = heads.names if heads else names
+        goes_on = _goes_on(names, amounts, first)
+        heads = find_heads([cells for _, cells in first], strict=goes_on)
+        if heads is not None or not goes_on:
+            names = heads.names if heads else ()
+            amounts = {at for _, cells in first for at, cell in enumerate(cells) if is_amount(cell)}
+        added |= _add_first(builder, first, names, heads, place)
         for row, cells in block:
             _check(doc_id, row, cells)
             _add_row(builder, row, cells, names, place)
@@ -59,16 +60,14 @@ def _add_first(
     names: tuple[str, ...],
     heads: Heads | None,
     place: Mapping[str, str | int],
-    *,
-    apart: bool,
 ) -> bool:
     added = False
     for at, (row, cells) in enumerate(first):
         if heads is not None and at < heads.first + heads.rows:
             line = _SEPARATOR.join(dict.fromkeys(row_parts((), cells)))
-            added |= builder.add(line, {**place, "row": row}, close=added or not apart)
+            added |= builder.add(line, {**place, "row": row}, close=added)
         else:
-            _add_row(builder, row, cells, heads.names if heads else names, place, close=added or not apart)
+            _add_row(builder, row, cells, names, place, close=added)
             added = True
     return added
 
@@ -112,11 +111,13 @@ def _blocks(rows: Iterable[TableRow]) -> Iterator[Iterator[TableRow]]:
             yield block
 
 
-def _goes_on(names: tuple[str, ...], first: Sequence[TableRow]) -> bool:
-    """Whether rows behind a gap stand in the columns of the table above it."""
-    widths = [sum(map(bool, cells)) for _, cells in first]
-    named = sum(map(bool, names))
-    return named > 0 and max(widths, default=0) > 1 and all(len(cells) <= len(names) for _, cells in first)
+def _goes_on(names: tuple[str, ...], amounts: set[int], first: Sequence[TableRow]) -> bool:
+    """Whether rows behind a gap belong to the table above it: amounts stand where they stood, or texts fill it all."""
+    if not names or any(len(cells) > len(names) for _, cells in first):
+        return False
+    if amounts:
+        return any(at in amounts and is_amount(cell) for _, cells in first for at, cell in enumerate(cells))
+    return max(sum(map(bool, cells)) for _, cells in first) == sum(map(bool, names))
 
 
 def _check(doc_id: str, row: int, cells: Sequence[str]) -> None:
