@@ -123,8 +123,8 @@ def test_a_router_that_errs_leads_to_all_libraries_with_a_mark(snapshots: list[S
     assert chosen.step is not None
     assert chosen.step.detail.startswith("all 3: ")
     assert "secret" not in repr(chosen)
+    forbidden = call(forbid=frozenset({DegradationKind.LIBRARY_ROUTER_FALLBACK}))
     with pytest.raises(FailedPrecondition) as raised:
-        forbidden = call(forbid=frozenset({DegradationKind.LIBRARY_ROUTER_FALLBACK}))
         choose_libraries("revenue", forbidden, snapshots, choice=choice)
     assert raised.value.reason is ErrorReason.DEGRADATION_FORBIDDEN
 
