@@ -10,12 +10,14 @@ from groundwire_server.readers.document import (
     Source,
     WarningKind,
 )
+from groundwire_server.readers.docx import DocxReader
 from groundwire_server.readers.encoding import (
     CHARSETS,
     Decoded,
     decode,
     decode_text,
 )
+from groundwire_server.readers.html import HtmlReader
 from groundwire_server.readers.json_lines import (
     JsonLinesReader,
 )
@@ -28,6 +30,7 @@ from groundwire_server.readers.metadata import (
     parse_metadata_toml,
     read_metadata,
 )
+from groundwire_server.readers.pdf import PdfReader
 from groundwire_server.readers.places import (
     Axis,
     HeadingMap,
@@ -35,16 +38,18 @@ from groundwire_server.readers.places import (
     line_starts,
     places_by_line,
 )
+from groundwire_server.readers.places_codec import pack_places, unpack_places
 from groundwire_server.readers.plain_text import (
     PlainTextReader,
 )
+from groundwire_server.readers.pptx import PptxReader
 from groundwire_server.readers.registry import (
     READERS,
     can_read,
     find_reader,
     read_document,
 )
-from groundwire_server.readers.stored import place_stored_text
+from groundwire_server.readers.stored import place_stored_text, places_follow
 
 __all__ = [
     "BUILT_IN_ATTRIBUTES",
@@ -53,12 +58,16 @@ __all__ = [
     "Axis",
     "Decoded",
     "Document",
+    "DocxReader",
     "HeadingMap",
+    "HtmlReader",
     "JsonLinesReader",
     "MarkdownReader",
     "Metadata",
+    "PdfReader",
     "PlaceMap",
     "PlainTextReader",
+    "PptxReader",
     "ReadOptions",
     "ReadWarning",
     "Reader",
@@ -71,9 +80,12 @@ __all__ = [
     "decode_text",
     "find_reader",
     "line_starts",
+    "pack_places",
     "parse_metadata_toml",
     "place_stored_text",
     "places_by_line",
+    "places_follow",
     "read_document",
     "read_metadata",
+    "unpack_places",
 ]

@@ -10,7 +10,12 @@ from groundwire_server.readers.markdown import MarkdownReader, find_headings
 from groundwire_server.readers.places import PlaceMap, places_by_line
 from groundwire_server.readers.plain_text import PlainTextReader
 
-__all__ = ["place_stored_text"]
+__all__ = ["place_stored_text", "places_follow"]
+
+
+def places_follow(media_type: str) -> bool:
+    """Whether the places of a text of this kind follow from the text, so that they need not be kept beside it."""
+    return media_type in (PlainTextReader.media_type, MarkdownReader.media_type)
 
 
 def place_stored_text(doc_id: str, media_type: str, text: str) -> tuple[Span, PlaceMap] | None:

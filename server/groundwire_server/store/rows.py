@@ -55,7 +55,10 @@ class NewChunk:
 
 @dataclass(frozen=True, slots=True)
 class NewDocument:
-    """A document to store, read and chunked."""
+    """A document to store, read and chunked.
+
+    places: where the spans of its text lie, in whatever form the reader packs them; empty where the text itself tells.
+    """
 
     doc_id: str
     title: str
@@ -68,6 +71,7 @@ class NewDocument:
     label: Label
     valid_as_of: datetime | None = None
     attributes: tuple[Attribute, ...] = ()
+    places: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ __all__ = [
     "page_of_spans",
     "prefix_end",
     "read_revisions",
+    "read_source_places",
     "read_source_text",
     "recut_document",
     "replace_document",
@@ -110,6 +111,10 @@ def _replace(transaction: Transaction, document: NewDocument, strictest: int) ->
         ),
     )
     connection.execute("INSERT INTO source_text (revision_row, text) VALUES (?, ?)", (cursor.lastrowid, document.text))
+    if document.places:
+        connection.execute(
+            "INSERT INTO revision_places (revision_row, places) VALUES (?, ?)", (cursor.lastrowid, document.places)
+        )
     connection.executemany(
         "INSERT INTO chunk (chunk_row, revision_row, seq, span_start, span_end, parent_start, parent_end, index_sha256,"
         " locator, heading, parent_id, parent_locator, header, text)"
@@ -125,14 +130,14 @@ def recut_document(
 ) -> Replaced | None:
     """See `StoreWriter.recut_document`. What the active revision was stored with is not judged again."""
     row = transaction.connection.execute(
-        "SELECT title, media_type, text, raw_sha256, raw_bytes, label, valid_as_of, attributes"
-        " FROM document_revision JOIN source_text USING (revision_row)"
+        "SELECT title, media_type, text, raw_sha256, raw_bytes, label, valid_as_of, attributes, places"
+        " FROM document_revision JOIN source_text USING (revision_row) LEFT JOIN revision_places USING (revision_row)"
         " WHERE doc_id = ? AND revision = ? AND died IS NULL",
         (doc_id, revision),
     ).fetchone()
     if row is None:
         return None
-    title, media_type, text, raw_sha256, raw_bytes, label, valid_as_of, attributes = row
+    title, media_type, text, raw_sha256, raw_bytes, label, valid_as_of, attributes, places = row
     document = NewDocument(
         doc_id=doc_id,
         title=title,
@@ -145,6 +150,7 @@ def recut_document(
         label=Label(label),
         valid_as_of=decode_optional_instant(valid_as_of),
         attributes=decode_attributes(attributes),
+        places=places or b"",
     )
     _check_spans(document)
     return _replace(transaction, document, int(Label.RESTRICTED))
@@ -373,6 +379,18 @@ def read_source_text(
         (doc_id, revision, generation, strictest),
     ).fetchone()
     return None if row is None else str(row[0])
+
+
+def read_source_places(
+    connection: sqlite3.Connection, generation: int, strictest: int, doc_id: str, revision: int
+) -> bytes:
+    """Where the spans of a revision's text lie; empty where the text itself tells, or there is none to read."""
+    row = connection.execute(
+        "SELECT places FROM document_revision JOIN revision_places USING (revision_row)"
+        f" WHERE doc_id = ? AND {number_column(strictest)} = ? AND born <= ? AND label <= ?",
+        (doc_id, revision, generation, strictest),
+    ).fetchone()
+    return b"" if row is None else bytes(row[0])
 
 
 def prefix_end(prefix: str) -> str | None:

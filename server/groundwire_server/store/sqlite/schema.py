@@ -226,9 +226,23 @@ def _prepare_lists(connection: sqlite3.Connection) -> None:
     _run_script(connection, _LISTS)
 
 
+# Of texts whose places do not follow from them (pages, slides); a text without a row here tells its places itself.
+_PLACES = """
+CREATE TABLE revision_places (
+    revision_row INTEGER PRIMARY KEY REFERENCES document_revision (revision_row),
+    places BLOB NOT NULL
+);
+"""
+
+
+def _keep_places(connection: sqlite3.Connection) -> None:
+    _run_script(connection, _PLACES)
+
+
 MIGRATIONS: tuple[tuple[str, Migration], ...] = (
     ("0001_lay_tables", _lay_tables),
     ("0002_prepare_lists", _prepare_lists),
+    ("0003_keep_places", _keep_places),
 )
 
 
