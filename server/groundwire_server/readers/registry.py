@@ -14,8 +14,8 @@ from groundwire_server.readers.json_lines import JsonLinesReader
 from groundwire_server.readers.markdown import MarkdownReader
 from groundwire_server.readers.pdf import PdfReader
 from groundwire_server.readers.plain_text import PlainTextReader
-from groundwire_server.readers.xlsx import XlsxReader
 from groundwire_server.readers.pptx import PptxReader
+from groundwire_server.readers.xlsx import XlsxReader
 
 __all__ = ["READERS", "can_read", "find_reader", "read_document"]
 
