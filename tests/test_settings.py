@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groundwire_server.chunking import CHUNKERS
 from groundwire_server.errors import ErrorReason, InvalidRequest
 from groundwire_server.settings import Settings, load_settings, setting_names
 
@@ -131,6 +132,12 @@ def test_wrong_values_are_all_named_with_what_is_valid() -> None:
         ("RAGSPINE_EMBEDDING_BACKEND", "ONNX", "embedding.backend", "onnx"),
         ("RAGSPINE_EMBEDDING_BACKEND", "none", "embedding.backend", "none"),
         ("RAGSPINE_CHUNKER", "whole", "ingest.chunker", "whole"),
+        ("RAGSPINE_CHUNKER", "Small_to_big", "ingest.chunker", "parent_child"),
+        ("RAGSPINE_CHUNKER", "", "ingest.chunker", "paragraph"),
+        *(("RAGSPINE_CHUNKER", name, "ingest.chunker", name) for name in CHUNKERS),
+        ("RAGSPINE_CONTEXTUAL", "1", "ingest.contextual", "true"),
+        ("RAGSPINE_CONTEXTUAL", "none", "ingest.contextual", "false"),
+        ("RAGSPINE_CONTEXTUAL", "", "ingest.contextual", "false"),
     ],
 )
 def test_the_names_of_the_seeds_are_read(variable: str, value: str, setting: str, want: str) -> None:
@@ -146,14 +153,12 @@ UNBUILT = [
     ("RAGSPINE_QUERY_DECOMPOSE", "llm"),
     ("RAGSPINE_ADAPTIVE", "1"),
     ("RAGSPINE_CORRECTIVE", "true"),
-    ("RAGSPINE_CONTEXTUAL", "1"),
     ("RAGSPINE_RAPTOR", "1"),
     ("RAGSPINE_RAPTOR_THRESHOLD", "0.8"),
     ("RAGSPINE_GRAPH_STORE", "networkx"),
     ("RAGSPINE_RELATION_EXTRACTOR", "llm"),
     ("RAGSPINE_VISUAL_EMBEDDER", "colpali"),
     ("ASK_RAPTOR", "1"),
-    ("RAGSPINE_CHUNKER", "laws"),
     ("RAGSPINE_EMBEDDING", "qwen3"),
 ]
 
@@ -165,7 +170,7 @@ def test_a_switch_without_effect_is_an_error(variable: str, value: str) -> None:
     assert "not available yet" in text
 
 
-@pytest.mark.parametrize("variable", sorted({name for name, _ in UNBUILT if "CHUNKER" not in name}))
+@pytest.mark.parametrize("variable", sorted({name for name, _ in UNBUILT}))
 def test_an_empty_switch_is_off(variable: str) -> None:
     assert load_settings(environ={variable: ""}).model_dump() == load_settings(environ=NOTHING).model_dump()
 

@@ -51,14 +51,12 @@ Origin = Literal["argument", "environment", "file", "default"]
 
 _EMBEDDER_WORDS = {"minilm": "onnx", "fastembed": "onnx", "": "auto"}
 _MODE_WORDS = {"economy": "lexical", "bm25": "lexical", "": "auto"}
-_CHUNKER_WORDS = {"": "paragraph"}
+_CHUNKER_WORDS = {"": "paragraph", "small_to_big": "parent_child"}
+_SWITCH_WORDS = {"": "false", "none": "false"}
 
 # Names that the seeds or later work know, and that nothing here answers to yet.
 _NOT_BUILT: dict[str, frozenset[str]] = {
     "embedding.backend": frozenset({"st", "sentence-transformers", "qwen3", "openai"}),
-    "ingest.chunker": frozenset(
-        {"layout", "parent_child", "small_to_big", "sentence_window", "semantic", "laws", "qa", "book"}
-    ),
 }
 
 
@@ -156,8 +154,14 @@ class RetrievalSettings(_Section):
 class IngestSettings(_Section):
     """Defaults of what comes in."""
 
-    chunker: Annotated[Literal["paragraph", "whole"], _word(_CHUNKER_WORDS)] = Field(
-        default="paragraph", description="Chunker of libraries that are made from now on."
+    chunker: Annotated[
+        Literal["book", "laws", "layout", "paragraph", "parent_child", "qa", "semantic", "sentence_window", "whole"],
+        _word(_CHUNKER_WORDS),
+    ] = Field(default="paragraph", description="Chunker of libraries that are made from now on.")
+    contextual: Annotated[bool, _word(_SWITCH_WORDS)] = Field(
+        default=False,
+        description="Whether libraries that are made from now on index title, entity, period and heading before each "
+        "chunk.",
     )
 
 
@@ -277,7 +281,7 @@ _ALIASES: dict[str, _Alias] = {
     "RAGSPINE_QUERY_DECOMPOSE": _Alias(feature="Decomposition of questions"),
     "RAGSPINE_ADAPTIVE": _Alias(feature="Adaptive retrieval"),
     "RAGSPINE_CORRECTIVE": _Alias(feature="Corrective retrieval"),
-    "RAGSPINE_CONTEXTUAL": _Alias(feature="The contextual header"),
+    "RAGSPINE_CONTEXTUAL": _Alias("ingest.contextual"),
     "RAGSPINE_RAPTOR": _Alias(feature="The summary tree"),
     "RAGSPINE_GRAPH_STORE": _Alias(
         feature="Another graph store", off=frozenset({"", "default", "sqlite", "memory", "inprocess"})

@@ -42,7 +42,7 @@ TEXT = b"A perfectly good text."
         ("", TEXT, {}),
         ("line\nbreak.md", TEXT, {}),
         ("x" * 513, TEXT, {}),
-        ("chunker.md", TEXT, {"chunker": "laws"}),
+        ("chunker.md", TEXT, {"chunker": "scissors"}),
         ("attribute.md", TEXT, {"attributes": [{"name": "Colour", "value": {"string_value": "red"}}]}),
         ("built_in.md", TEXT, {"attributes": [{"name": "ingested_at", "value": {"string_value": "now"}}]}),
         ("typed.md", TEXT, {"attributes": [{"name": "size", "value": {"string_value": "large"}}]}),
@@ -241,7 +241,7 @@ def test_a_term(here: House, told: Tell, fields: dict[str, Any]) -> None:
     [
         {"settings": [{"name": "k2", "value": "1"}]},
         {"settings": [{"name": "k1", "value": "much"}]},
-        {"index": {"chunker": "laws"}},
+        {"index": {"chunker": "scissors"}},
         {"index": {"chunk_chars": 0}},
         {"index": {"chunk_chars": 100, "overlap_chars": 100}},
         {"attributes": [{"name": "Year", "value_type": 1}]},

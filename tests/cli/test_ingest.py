@@ -130,7 +130,7 @@ def test_nothing_to_store_is_said(words: tuple[str, ...]) -> None:
     [
         (("--library", "No Lib"), 1, "library"),
         (("--include", "["), 1, "'[' has a [ that is not closed"),
-        (("--chunker", "mincer"), 3, "'mincer' is none of paragraph, whole"),
+        (("--chunker", "mincer"), 3, "'mincer' is none of book, laws, layout"),
         (("--label", "secret"), 2, "'secret' is not one of"),
     ],
 )

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from groundwire_server.errors import ErrorReason, InvalidRequest
 from groundwire_server.evidence import AttributeType, Label
-from groundwire_server.library import BUILT_IN_ATTRIBUTES, EMBEDDERS, MAX_DECLARED, LibraryConfig, Recut
+from groundwire_server.library import BUILT_IN_ATTRIBUTES, EMBEDDERS, MAX_DECLARED, Cut, LibraryConfig, Recut
 
 configs = st.builds(
     LibraryConfig,
@@ -53,7 +53,10 @@ def test_what_a_file_leaves_out_has_its_default() -> None:
         ("b = 1.5\nk1 = -1", [("k1", ErrorReason.VALUE_OUT_OF_RANGE), ("b", ErrorReason.VALUE_OUT_OF_RANGE)]),
         ("k1 = nan", [("k1", ErrorReason.VALUE_OUT_OF_RANGE)]),
         ("vector_depth = 0", [("vector_depth", ErrorReason.VALUE_OUT_OF_RANGE)]),
-        ('chunker = "laws"', [("chunker", ErrorReason.UNKNOWN_NAME)]),
+        ('chunker = "scissors"', [("chunker", ErrorReason.UNKNOWN_NAME)]),
+        ('budget_unit = "words"', [("budget_unit", ErrorReason.UNKNOWN_NAME)]),
+        ("contextual = 1", [("contextual", ErrorReason.VALUE_MALFORMED)]),
+        ("chunker = []", [("chunker", ErrorReason.VALUE_MALFORMED)]),
         ('embedder = "gpt"', [("embedder", ErrorReason.UNKNOWN_NAME)]),
         ('ambiguous = "guess"', [("ambiguous", ErrorReason.UNKNOWN_NAME)]),
         ('default_label = "secret"', [("default_label", ErrorReason.VALUE_MALFORMED)]),
@@ -87,8 +90,8 @@ def test_wrong_settings_are_all_named(text: str, faults: list[tuple[str, ErrorRe
 
 
 def test_an_unknown_name_is_answered_with_the_valid_ones() -> None:
-    with pytest.raises(InvalidRequest, match="paragraph, whole"):
-        LibraryConfig(chunker="laws").check()
+    with pytest.raises(InvalidRequest, match="layout, paragraph, parent_child"):
+        LibraryConfig(chunker="scissors").check()
 
 
 def test_a_file_of_before_reads_as_it_did() -> None:
@@ -104,11 +107,39 @@ def test_what_is_left_to_cut_anew_is_what_stands_in_an_earlier_cut() -> None:
     assert left == Recut(frozenset({first.cut}), asked=False)
     later = left.after(second, third)
     assert later.earlier == {first.cut, second.cut}
-    for cut, wanted in ((first.cut, "whole"), (second.cut, "whole"), ("whole", None), ("paragraph(9,1)", third)):
-        chunker = later.chunker(cut, Label.PUBLIC, third)
-        if wanted is third:
-            assert chunker is not None
-            assert chunker.spec == first.cut
-        else:
-            assert (chunker and chunker.spec) == wanted
+    for cut, wanted in ((first.cut, "whole"), (second.cut, "whole"), ("whole", None), ("paragraph(9,1)", "paragraph")):
+        assert later.chunker(cut, Label.PUBLIC, third) == wanted
+    assert later.chunker("laws(480,80)", Label.PUBLIC, third) is None
     assert later.chunker("scissors(3)", Label.PUBLIC, third) is None
+
+
+def test_an_alias_of_a_chunker_is_kept_under_its_own_name() -> None:
+    config = LibraryConfig.from_mapping({"chunker": "small_to_big"})
+    assert config == LibraryConfig(chunker="parent_child")
+    assert config.cut == "parent_child(480,80)"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [LibraryConfig(contextual=True), LibraryConfig(budget_unit="tokens"), LibraryConfig(chunker="qa")],
+    ids=["contextual", "budget_unit", "chunker"],
+)
+def test_what_is_indexed_otherwise_is_to_be_cut_anew(other: LibraryConfig) -> None:
+    plain = LibraryConfig()
+    assert not other.cuts_like(plain)
+    left = Recut().after(plain, other)
+    assert left.earlier == {plain.cut}
+    assert left.chunker(plain.cut, Label.PUBLIC, other) == other.chunker
+    assert left.chunker(other.cut, Label.PUBLIC, other) is None
+
+
+def test_a_cut_is_read_as_it_is_written() -> None:
+    for cut in (Cut("whole"), Cut("qa(480,80)", contextual=True), Cut("whole", contextual=True, titled=True)):
+        assert Cut.parse(str(cut)) == cut
+    headed = Cut("whole", contextual=True, titled=True)
+    assert headed.of_settings == LibraryConfig(chunker="whole", contextual=True).cut
+    left = Recut().after(LibraryConfig(chunker="whole", contextual=True), LibraryConfig())
+    assert left.chunker(str(headed), Label.PUBLIC, LibraryConfig()) == "paragraph"
+    done = left.once_done([(str(headed), Label.PUBLIC)])
+    assert done.chunker(str(headed), Label.PUBLIC, LibraryConfig()) == "paragraph"
+    assert done.chunker(str(headed), Label.INTERNAL, LibraryConfig()) == "whole"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
+from groundwire_server.chunking.measure import Measure
 from groundwire_server.evidence import Span
-from groundwire_server.text import sentence_spans
 
-__all__ = ["cut_hard", "cut_long", "trimmed"]
+__all__ = ["Sentences", "cut_hard", "cut_long", "cut_units", "trimmed", "within"]
+
+Sentences = Callable[[str], Iterable[Span]]
+"""Cuts a text into sentences; the spans follow each other without a gap and cover it."""
 
 # How far a hard cut steps back to keep what is read as one sign together.
 MAX_STEP_BACK = 32
@@ -26,15 +29,15 @@ def trimmed(text: str, start: int, end: int) -> Span:
     return Span(left, max(left, start + len(stretch.rstrip())))
 
 
-def cut_long(text: str, start: int, end: int, max_chars: int) -> list[Span]:
-    """Stretches of at most `max_chars` that hold all of text[start:end] but blanks between them; none overlap.
+def cut_long(text: str, stretch: Span, most: int, measure: Measure, sentences: Sentences) -> list[Span]:
+    """Stretches of at most `most` that hold all of it but blanks between them; none overlap.
 
     Sentences are put together while they fit; what is left of a sentence that was cut hard goes on with the next.
     """
     pieces: list[Span] = []
     current: Span | None = None
-    for unit in _units(text, start, end, max_chars):
-        if current is not None and unit.end - current.start <= max_chars:
+    for unit in cut_units(text, stretch, most, measure, sentences):
+        if current is not None and measure.size(current.start, unit.end) <= most:
             current = Span(current.start, unit.end)
             continue
         if current is not None:
@@ -45,26 +48,26 @@ def cut_long(text: str, start: int, end: int, max_chars: int) -> list[Span]:
     return pieces
 
 
-def _units(text: str, start: int, end: int, max_chars: int) -> Iterator[Span]:
+def cut_units(text: str, stretch: Span, most: int, measure: Measure, sentences: Sentences) -> Iterator[Span]:
     """Sentences, and pieces of those that are too long, without blanks at their ends."""
-    for sentence in sentence_spans(text[start:end]):
-        unit = trimmed(text, start + sentence.start, start + sentence.end)
-        if unit.end - unit.start <= max_chars:
+    for sentence in sentences(text[stretch.start : stretch.end]):
+        unit = trimmed(text, stretch.start + sentence.start, stretch.start + sentence.end)
+        if measure.size(unit.start, unit.end) <= most:
             if unit.end > unit.start:
                 yield unit
         else:
-            yield from cut_hard(text, unit, max_chars)
+            yield from cut_hard(text, unit, most, measure)
 
 
-def cut_hard(text: str, span: Span, max_chars: int) -> Iterator[Span]:
-    """Stretches of `max_chars`, the last one shorter; blanks at their ends are left out.
+def cut_hard(text: str, span: Span, most: int, measure: Measure) -> Iterator[Span]:
+    """Stretches of that length, the last one shorter; blanks at their ends are left out.
 
     A cut steps back, by at most 32 code points, so as not to part a sign from its combining marks, its variation
     selector, its skin tone or what a zero-width joiner ties to it, nor the two halves of a flag, nor CR from LF.
     """
     start = span.start
-    while span.end - start > max_chars:
-        cut = _boundary(text, start, start + max_chars)
+    while measure.size(start, span.end) > most and (reach := measure.reach(start, most)) < span.end:
+        cut = _boundary(text, start, reach)
         piece = trimmed(text, start, cut)
         if piece.end > piece.start:
             yield piece
@@ -73,6 +76,23 @@ def cut_hard(text: str, span: Span, max_chars: int) -> Iterator[Span]:
             start += 1
     if span.end > start:
         yield Span(start, span.end)
+
+
+def within(text: str, spans: Iterable[Span], most: int, measure: Measure, sentences: Sentences) -> Iterator[Span]:
+    """The spans; one that is over the budget once it stands by itself is cut further.
+
+    Only a single sign that is too long by itself stays so.
+    """
+    for span in spans:
+        over = measure.exact(span.start, span.end) - most
+        if over <= 0 or most == 1:
+            yield span
+            continue
+        less = max(1, most - over)
+        pieces = cut_long(text, span, less, measure, sentences)
+        if pieces == [span]:
+            pieces = list(cut_hard(text, span, max(1, less // 2), measure))
+        yield from pieces if pieces == [span] else within(text, pieces, most, measure, sentences)
 
 
 def _boundary(text: str, start: int, cut: int) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from groundwire_server.chunking.chunk import ChunkDraft
+from groundwire_server.chunking.chunk import ChunkDraft, Headings
 from groundwire_server.evidence import Span
 
 __all__ = ["WholeChunker"]
@@ -18,6 +18,6 @@ class WholeChunker:
     name = "whole"
     spec = "whole"
 
-    def chunk(self, text: str) -> list[ChunkDraft]:
+    def chunk(self, text: str, headings: Headings = ()) -> list[ChunkDraft]:
         """The text as one chunk."""
         return [ChunkDraft(0, Span(0, len(text)), text)] if text.strip() else []

@@ -25,6 +25,7 @@ from groundwire import (
     Reconnecting,
 )
 from groundwire_server import evidence
+from groundwire_server.chunking import CHUNKERS
 from groundwire_server.cli.embeddings import await_embeddings
 from groundwire_server.cli.ending import SOME_REFUSED
 from groundwire_server.cli.options import WORDS, json_option, label_option, library_option, server_options
@@ -43,7 +44,7 @@ _ENDINGS_TOLD = 3
 @click.command(name="ingest")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @library_option
-@click.option("--chunker", type=WORDS, metavar="CHUNKER", default="", help="paragraph or whole. [the library's]")
+@click.option("--chunker", type=WORDS, metavar="CHUNKER", default="", help=f"{', '.join(CHUNKERS)}. [the library's]")
 @label_option
 @click.option("--include", type=WORDS, multiple=True, metavar="PATTERN", help="Only files like this, e.g. '*.md'.")
 @click.option("--exclude", type=WORDS, multiple=True, metavar="PATTERN", help="No files like this.")

@@ -10,7 +10,7 @@ import click
 from groundwire import Client, IndexPart, Job, JobState, Library
 from groundwire_server.cli.ending import FAILED
 from groundwire_server.cli.groups import CommandGroup
-from groundwire_server.cli.library_settings import changed_library, library_settings_options
+from groundwire_server.cli.library_settings import asks_for_model, changed_library, library_settings_options
 from groundwire_server.cli.options import WORDS, json_option, server_options
 from groundwire_server.cli.output import show_json
 from groundwire_server.cli.session import Session
@@ -87,7 +87,8 @@ def create(session: Session, /, library_id: str, dry_run: bool, as_json: bool, *
     \b
     groundwire libraries create minutes --description "Minutes of the board" --chunk-chars 800
     """
-    with session.client(embedder=False) as client:
+    asks = asks_for_model(said, session.settings().ingest.chunker)
+    with session.client(embedder=asks) as client:
         if any(each.library_id == library_id for each in client.list_libraries()):
             hint = f"`groundwire libraries set {library_id}` changes it"
             raise click.ClickException(f"the library {library_id} is there already; {hint}")
@@ -257,6 +258,7 @@ def _describe(library: Library) -> None:
                 ("chunk_chars", index.chunk_chars),
                 ("overlap_chars", index.overlap_chars),
                 ("embedder", index.embedder),
+                ("contextual_header", str(bool(index.contextual_header)).lower()),
             ]
         )
     if tuning := library.tuning:

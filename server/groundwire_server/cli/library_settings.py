@@ -9,9 +9,10 @@ from typing import Any
 import click
 
 from groundwire import AttributeSpec, AttributeType, IndexSettings, Library, RetrievalTuning, Setting
+from groundwire_server.chunking import CHUNKERS, needs_model
 from groundwire_server.cli.options import COUNT, WORDS
 
-__all__ = ["changed_library", "library_settings_options"]
+__all__ = ["asks_for_model", "changed_library", "library_settings_options"]
 
 _TYPES = [each.name.lower() for each in AttributeType if each is not AttributeType.UNSPECIFIED]
 
@@ -37,9 +38,15 @@ def library_settings_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="A further setting, as `libraries show` lists them; may be repeated.",
         ),
         click.option("--embedder", type=WORDS, metavar="NAME", help="auto, onnx, or none: words alone."),
+        click.option(
+            "--contextual/--no-contextual",
+            "contextual_header",
+            default=None,
+            help="Whether title, entity, period and heading go before each chunk in what is indexed.",
+        ),
         click.option("--overlap-chars", type=click.IntRange(0, 2**31 - 1), help="Overlap of two chunks."),
-        click.option("--chunk-chars", type=COUNT, help="Longest chunk, in characters."),
-        click.option("--chunker", type=WORDS, metavar="NAME", help="How text is cut: paragraph or whole."),
+        click.option("--chunk-chars", type=COUNT, help="Longest chunk, in characters (or budget_unit=tokens)."),
+        click.option("--chunker", type=WORDS, metavar="NAME", help=f"How text is cut: {', '.join(CHUNKERS)}."),
         click.option("--description", type=WORDS, metavar="TEXT", help="What is in it; the library router reads it."),
     ):
         command = option(command)
@@ -49,7 +56,7 @@ def library_settings_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def changed_library(library: Library, said: dict[str, Any]) -> Library:
     """The library as it is to be saved: everything that is set of its own, with what the options say."""
     index = library.index or IndexSettings()
-    named = {name: said[name] for name in ("chunker", "chunk_chars", "overlap_chars", "embedder")}
+    named = {name: said[name] for name in ("chunker", "chunk_chars", "overlap_chars", "embedder", "contextual_header")}
     index = replace(index, **{name: value for name, value in named.items() if value is not None})
     settings = {each.name: each for each in library.settings if each.origin in ("", "library")}
     settings |= {name: Setting(name, value) for name, value in _pairs(said["settings"], "--set NAME=VALUE")}
@@ -72,6 +79,12 @@ def changed_library(library: Library, said: dict[str, Any]) -> Library:
         settings=tuple(settings.values()),
         attributes=tuple(declared[name] for name in sorted(declared)),
     )
+
+
+def asks_for_model(said: dict[str, Any], default_chunker: str) -> bool:
+    """Whether a library that the options describe is cut by a model, so that a server without one would refuse it."""
+    units = [value for name, value in _pairs(said["settings"], "--set NAME=VALUE") if name == "budget_unit"]
+    return needs_model(said["chunker"] or default_chunker, units[-1] if units else "characters")
 
 
 def _pairs(words: Iterable[str], form: str) -> list[tuple[str, str]]:

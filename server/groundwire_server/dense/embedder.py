@@ -55,6 +55,10 @@ class Embedder(Protocol):
         """Tokens of a passage before it is cut, marks at the ends included: above `max_tokens` its end is not seen."""
         ...
 
+    def token_starts(self, text: str) -> list[int]:
+        """Offset at which each token of a text begins, ascending; prefix and marks at the ends are none of them."""
+        ...
+
 
 def pack_vector(vector: NDArray[np.float32]) -> bytes:
     """A vector as it is stored: little-endian float32.

@@ -46,4 +46,8 @@ class HashEmbedder:
 
     def token_count(self, text: str) -> int:
         """Words and CJK characters."""
-        return len(_PIECE.findall(text.casefold()))
+        return len(self.token_starts(text))
+
+    def token_starts(self, text: str) -> list[int]:
+        """Where words and CJK characters begin."""
+        return [piece.start() for piece in _PIECE.finditer(text)]

@@ -89,6 +89,11 @@ class OnnxEmbedder:
         """Tokens of a passage with its prefix and marks, before it is cut to `max_tokens`."""
         return len(self._encode(self._passage_prefix + text))
 
+    def token_starts(self, text: str) -> list[int]:
+        """Offsets of the tokens of a text by itself, in code points, ascending; nothing is cut."""
+        found = self._tokenizer.encode(_characters(text), add_special_tokens=False)
+        return [start for start, _ in found.offsets]
+
     def _embed(self, text: str) -> NDArray[np.float32]:
         tokens = self._encode(text)
         if len(tokens) > self.max_tokens:
@@ -100,8 +105,12 @@ class OnnxEmbedder:
         return unit_vector(np.add.reduce(states[0].astype(np.float64), axis=0) / len(tokens))
 
     def _encode(self, text: str) -> list[int]:
-        characters = text.encode("utf-8", "replace").decode()  # a lone surrogate is no character
-        return list(self._tokenizer.encode(characters).ids)
+        return list(self._tokenizer.encode(_characters(text)).ids)
+
+
+def _characters(text: str) -> str:
+    """The text with "?" for each lone surrogate, which is no character."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _load_tokenizer(path: Path) -> Any:

@@ -71,6 +71,10 @@ class QueryCache:
         """That of the embedder."""
         return self._embedder.token_count(text)
 
+    def token_starts(self, text: str) -> list[int]:
+        """Those of the embedder."""
+        return self._embedder.token_starts(text)
+
     def use(self) -> CacheUse:
         """Counts since the start."""
         info = self._cached.cache_info()

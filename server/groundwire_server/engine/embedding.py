@@ -17,6 +17,10 @@ __all__ = ["ServerEmbedder", "fault_of_wish"]
 _log = logging.getLogger(__name__)
 _FOR_TESTS = "deterministic"
 _PREPARE = "`groundwire models prepare` fetches the default model; mode LEXICAL needs none."
+_PREPARE_TO_CUT = (
+    "`groundwire models prepare` fetches the default model; every chunker but semantic, with a budget in characters, "
+    "needs none."
+)
 _LOADING = NoEmbedder(
     "embedder:loading", "The embedder is loading.", "Try again in a moment; mode LEXICAL answers now."
 )
@@ -56,11 +60,13 @@ class ServerEmbedder:
         self._backend = settings.embedding.backend
         self._folder = settings.models
         self._embedder: Embedder | None = None
+        self._known = threading.Event()  # whether there is one
         self._absence = self._decide(settings)
         self._thread = threading.Thread(target=self._load, name="groundwire-embedder", daemon=True)
         if self._absence is _LOADING:
             self._thread.start()
         else:
+            self._known.set()
             absent(self._absence)
 
     @property
@@ -91,6 +97,23 @@ class ServerEmbedder:
             return Component("embedder", self.name, version=self._embedder.version)
         return Component("embedder", self.name, active=False, inactive_reason=self.absence.message)
 
+    def cutting_model(self) -> Embedder:
+        """The model that cuts texts by meaning or by tokens; waits for one that is on its way.
+
+        It does not wait for the libraries to take it, which may wait for the caller.
+
+        Raises:
+            FailedPrecondition: NO_EMBEDDER; what stands in for a model in tests is none.
+        """
+        self._known.wait()
+        embedder = self._embedder
+        if embedder is None:
+            raise FailedPrecondition(ErrorReason.NO_EMBEDDER, self._absence.message, hint=_PREPARE_TO_CUT)
+        if embedder.for_tests:
+            why = f"The embedder {embedder.name} is for tests: it knows neither meaning nor the tokens of a model."
+            raise FailedPrecondition(ErrorReason.NO_EMBEDDER, why, hint=_PREPARE_TO_CUT)
+        return embedder
+
     def wait(self, seconds: float | None = None) -> None:
         """Until it is loaded, or has failed; for commands and tests that need it."""
         if self._thread.is_alive():
@@ -114,7 +137,10 @@ class ServerEmbedder:
         return NoEmbedder(message=f"The model {DEFAULT_MODEL} is not prepared.", hint=_PREPARE)
 
     def _load(self) -> None:
-        self._try_to_load()
+        try:
+            self._try_to_load()
+        finally:
+            self._known.set()
         if self._embedder is None:
             self._absent(self._absence)
 
@@ -125,6 +151,7 @@ class ServerEmbedder:
                 self._absence = NoEmbedder(message=f"The model {DEFAULT_MODEL} is not prepared.", hint=_PREPARE)
                 return
             self._embedder = embedder
+            self._known.set()
             self._ready(embedder)
             self._absence = _NOT_TAKEN
         except GroundwireError as error:

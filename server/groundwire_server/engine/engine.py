@@ -9,6 +9,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from groundwire_server.chunking import needs_model
 from groundwire_server.engine.components import list_components
 from groundwire_server.engine.deletion import LibraryDeletion, check_confirmation, make_confirmation
 from groundwire_server.engine.describe import describe_library, describe_new_library
@@ -25,7 +26,14 @@ from groundwire_server.engine.records import RecordReads
 from groundwire_server.engine.reindex import Reindexing
 from groundwire_server.engine.terms import TermDescription, TermPlace, TermWish, describe_terms
 from groundwire_server.engine.tool_names import ToolNames, tool_names
-from groundwire_server.errors import ErrorReason, GroundwireError, NotPermitted, UnknownResource, Violation
+from groundwire_server.errors import (
+    ErrorReason,
+    FailedPrecondition,
+    GroundwireError,
+    NotPermitted,
+    UnknownResource,
+    Violation,
+)
 from groundwire_server.evidence import Call, Filter, Header, Outcomes, Principal, Snippets, Summary
 from groundwire_server.glossary import Glossary
 from groundwire_server.ingest import (
@@ -236,7 +244,8 @@ class Engine:
         """Open a stream of documents; raises as `IngestDesk.open_documents` does, and UnknownResource."""
         library = self._to_write(library_id, principal, "IngestDocuments", validate_only=opening.validate_only)
         self._libraries.forget_old_ingests(library)
-        return self._desk.open_documents(library, opening, lambda: DocumentRules.of(library.config))
+        model = self._embedder.cutting_model
+        return self._desk.open_documents(library, opening, lambda: DocumentRules.of(library.config, model))
 
     def open_facts(self, library_id: str, opening: IngestOpening, principal: Principal) -> FactIngest:
         """Open a stream of figures and relations; raises as `IngestDesk.open_facts` does, and UnknownResource."""
@@ -302,21 +311,27 @@ class Engine:
             InvalidRequest: the id or a setting does not hold.
             Aborted: CONFLICTING_CHANGE, the library has changed since `if_snapshot_id`.
             GlossaryConflict: shared names that the new settings do not report.
+            FailedPrecondition: NO_EMBEDDER, documents would be cut by a model, and there is none.
             ResourceExhausted: STORAGE_FULL; or OVERLOADED, too many jobs wait, and the same call again makes the job.
         """
         may_write(principal, "SaveLibrary", library_id)
         check_library_id(library_id, "library.library_id")
         config.check("library.")
         folder = self._libraries.folder
+        no_model = self._fault_of_cut(config)
 
         def changed(snapshot: Snapshot) -> LibraryConfig:
             check_unchanged(snapshot, if_snapshot_id, principal)
+            if no_model is not None and not config.cuts_like(snapshot.config):
+                raise no_model
             return settled_config(config, snapshot, principal)
 
         with self._creating:
             if library_id not in folder.list():
                 if if_snapshot_id:
                     self.snapshot_id(library_id, principal)  # raises: there is none
+                if no_model is not None:
+                    raise no_model
                 if validate_only:
                     return LibraryUpdate(describe_new_library(library_id, config))
                 return LibraryUpdate(self._describe(folder.create(library_id, config).snapshot(), principal))
@@ -329,6 +344,15 @@ class Engine:
             self._libraries.refresh(library)
         job = self.jobs.recut(library, principal)
         return LibraryUpdate(self._describe(library.snapshot(), principal), job)
+
+    def _fault_of_cut(self, config: LibraryConfig) -> FailedPrecondition | None:
+        """Why nothing can be cut by these settings: they ask for a model, and there is none."""
+        if needs_model(config.chunker, config.budget_unit):
+            try:
+                self._embedder.cutting_model()
+            except FailedPrecondition as error:
+                return error
+        return None
 
     def delete_library(
         self, library_id: str, confirmation: str, principal: Principal, *, validate_only: bool

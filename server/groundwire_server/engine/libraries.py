@@ -50,7 +50,7 @@ class Libraries:
 
     def __init__(self, settings: Settings) -> None:
         self._threads = settings.embedding.workers
-        self._new_config = LibraryConfig(chunker=settings.ingest.chunker)
+        self._new_config = LibraryConfig(chunker=settings.ingest.chunker, contextual=settings.ingest.contextual)
         self._guard = threading.RLock()
         self._embedder: Embedder | None = None
         self._absence: NoEmbedder | None = None

@@ -71,7 +71,13 @@ class Reindexing:
 
     def _recut(self, library: Library, control: JobControl, *, alone: bool = True) -> None:
         """The chunks that this makes are embedded as those of an ingest are, by the job that always does that."""
-        recut(library, control, alone=alone, stored=partial(self._libraries.wake_embedding, library.library_id))
+        recut(
+            library,
+            control,
+            alone=alone,
+            stored=partial(self._libraries.wake_embedding, library.library_id),
+            model=self._embedder.cutting_model,
+        )
 
     def _rebuild(self, library: Library, control: JobControl) -> None:
         keep_sound = control.argument == DAMAGED

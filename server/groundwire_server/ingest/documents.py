@@ -3,17 +3,36 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date
 
-from groundwire_server.chunking import DEFAULT_CHUNK_CHARS, DEFAULT_OVERLAP_CHARS, Chunker, make_chunker
-from groundwire_server.errors import Cause, DocumentRefused, ErrorReason, InvalidRequest
+from groundwire_server.chunking import (
+    DEFAULT_CHUNK_CHARS,
+    DEFAULT_OVERLAP_CHARS,
+    Chunker,
+    TextModel,
+    make_chunker,
+    needs_model,
+)
+from groundwire_server.errors import Cause, DocumentRefused, ErrorReason, FailedPrecondition, InvalidRequest
 from groundwire_server.evidence import Attribute, Label, Locator, Period, Span, slice_text
 from groundwire_server.glossary import PeriodError, parse_period
 from groundwire_server.ingest.events import MAX_WARNINGS
 from groundwire_server.ingest.head import DocumentHead, check_doc_id, check_head
-from groundwire_server.library import LibraryConfig
-from groundwire_server.readers import Document, PlaceMap, ReadOptions, ReadWarning, RefusedPart, read_document
+from groundwire_server.ingest.index_header import contextual_header
+from groundwire_server.library import Cut, LibraryConfig
+from groundwire_server.readers import (
+    Document,
+    PlaceMap,
+    ReadOptions,
+    ReadWarning,
+    RefusedPart,
+    WarningKind,
+    pack_places,
+    places_follow,
+    read_document,
+)
 from groundwire_server.store.rows import NewChunk, NewDocument
 
 __all__ = [
@@ -22,6 +41,7 @@ __all__ = [
     "PreparedDocument",
     "RefusedDocument",
     "cut_text",
+    "header_of",
     "passage_fault",
     "prepare_documents",
 ]
@@ -52,18 +72,39 @@ MAX_PASSAGE_BYTES = 512 * 1024
 
 @dataclass(frozen=True, slots=True)
 class DocumentRules:
-    """The library's own settings for what comes in."""
+    """The library's own settings for what comes in.
+
+    model: gives the embedding model that some chunkers and budgets ask for; None: there is none. It may wait for it,
+        and raises FailedPrecondition (NO_EMBEDDER).
+    """
 
     default_label: Label = Label.INTERNAL
     chunker: str = "paragraph"
     chunk_chars: int = DEFAULT_CHUNK_CHARS
     overlap_chars: int = DEFAULT_OVERLAP_CHARS
+    budget_unit: str = "characters"
+    contextual: bool = False
+    model: Callable[[], TextModel] | None = None
     read: ReadOptions = field(default_factory=lambda: ReadOptions(parse_period=read_period))
 
     @classmethod
-    def of(cls, config: LibraryConfig) -> DocumentRules:
+    def of(cls, config: LibraryConfig, model: Callable[[], TextModel] | None = None) -> DocumentRules:
         """The rules that a library's settings make."""
-        return cls(config.default_label, config.chunker, config.chunk_chars, config.overlap_chars)
+        return cls(
+            config.default_label,
+            config.chunker,
+            config.chunk_chars,
+            config.overlap_chars,
+            config.budget_unit,
+            config.contextual,
+            model,
+        )
+
+    def make_chunker(self, name: str = "") -> Chunker:
+        """The chunker of that name, by default the library's, with the library's budget. Raises as `make_chunker`."""
+        name = name or self.chunker
+        model = self.model() if self.model is not None and needs_model(name, self.budget_unit) else None
+        return make_chunker(name, self.chunk_chars, self.overlap_chars, self.budget_unit, model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +154,9 @@ def prepare_documents(head: DocumentHead, raw: bytes, rules: DocumentRules) -> l
 
 def _chunker(head: DocumentHead, rules: DocumentRules) -> Chunker:
     try:
-        return make_chunker(head.chunker or rules.chunker, rules.chunk_chars, rules.overlap_chars)
+        return rules.make_chunker(head.chunker)
+    except FailedPrecondition as error:
+        raise DocumentRefused(error.reason, f"{head.doc_id}: {error.message}", hint=error.hint) from None
     except InvalidRequest as error:
         reasons = {violation.reason for violation in error.violations}
         reason = reasons.pop() if len(reasons) == 1 else ErrorReason.INVALID_REQUEST
@@ -129,6 +172,8 @@ def _prepare(
         return RefusedDocument(head.doc_id, error.cause())
     labels = [label for label in (head.label, document.label) if label is not None]
     title = head.title if head.title and document.doc_id == head.doc_id else document.title
+    attributes = _merged(document.attributes, head.attributes)
+    cut = Cut(chunker.spec, rules.contextual, document.index_title)
     stored = NewDocument(
         doc_id=document.doc_id,
         title=title,
@@ -136,18 +181,19 @@ def _prepare(
         text=document.text,
         raw_sha256=document.raw_sha256,
         raw_bytes=document.raw_bytes,
-        chunker=chunker.spec,
+        chunker=str(cut),
         chunks=cut_text(
             document.doc_id,
             document.text,
             document.body,
             document.places,
-            title if document.index_title else "",
+            header_of(title, attributes, contextual=rules.contextual, titled=document.index_title),
             chunker,
         ),
         label=max(labels) if labels else rules.default_label,
         valid_as_of=head.valid_as_of or document.valid_as_of,
-        attributes=_merged(document.attributes, head.attributes),
+        attributes=attributes,
+        places=b"" if places_follow(document.media_type) else pack_places(document.body, document.places),
     )
     too_large = passage_fault(stored)
     if too_large is not None:
@@ -160,7 +206,9 @@ def passage_fault(document: NewDocument) -> Cause | None:
     around = _size(document.title) + sum(_size(repr(each.value)) + len(each.name) for each in document.attributes)
     for chunk in document.chunks:
         text = slice_text(document.text, chunk.span)
-        size = around + sum(map(_size, (text, chunk.heading, chunk.locator, chunk.parent_id, chunk.parent_locator)))
+        parent = "" if chunk.parent_span is None else slice_text(document.text, chunk.parent_span)
+        said = (text, parent, chunk.heading, chunk.locator, chunk.parent_id, chunk.parent_locator)
+        size = around + sum(map(_size, said))
         if size > MAX_PASSAGE_BYTES:
             return Cause(
                 ErrorReason.DOCUMENT_TOO_LARGE,
@@ -176,20 +224,42 @@ def _size(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
+def header_of(title: str, attributes: tuple[Attribute, ...], *, contextual: bool, titled: bool) -> Callable[[str], str]:
+    """What goes before a chunk under a heading in what is indexed.
+
+    Args:
+        contextual: the contextual header; else the title, where the document is `titled`, or nothing.
+    """
+    if contextual:
+        return lambda heading: contextual_header(title, attributes, heading)
+    return lambda heading: title if titled else ""
+
+
 def cut_text(
-    doc_id: str, text: str, body: Span, places: PlaceMap, header: str, chunker: Chunker
+    doc_id: str, text: str, body: Span, places: PlaceMap, header: Callable[[str], str], chunker: Chunker
 ) -> tuple[NewChunk, ...]:
-    """The chunks of a document's body; spans and places count in the whole text."""
+    """The chunks of a document's body; spans and places count in the whole text.
+
+    Args:
+        header: what goes before a chunk under a heading in what is indexed; see `header_of`.
+    """
     chunks = []
-    for draft in chunker.chunk(slice_text(text, body)):
+    known = places.headings
+    within = [
+        (start - body.start, path)
+        for start, path in zip(known.starts, known.headings, strict=True)
+        if path and body.start <= start < body.end
+    ]
+    for draft in chunker.chunk(slice_text(text, body), within):
         span = Span(draft.span.start + body.start, draft.span.end + body.start)
         parent = draft.parent_span and Span(draft.parent_span.start + body.start, draft.parent_span.end + body.start)
+        heading = draft.heading or places.heading(span)
         chunks.append(
             NewChunk(
                 span=span,
                 locator=str(Locator(doc_id, places.locate(span))),
-                header=header,
-                heading=draft.heading or places.heading(span),
+                header=header(heading),
+                heading=heading,
                 parent_id=draft.parent_id,
                 parent_span=parent,
                 parent_locator=str(Locator(doc_id, places.locate(parent))) if parent else "",
@@ -206,5 +276,7 @@ def _merged(from_file: tuple[Attribute, ...], from_head: tuple[Attribute, ...]) 
 def _bounded(doc_id: str, warnings: tuple[ReadWarning, ...]) -> tuple[ReadWarning, ...]:
     if len(warnings) <= MAX_WARNINGS:
         return warnings
-    rest = len(warnings) - (MAX_WARNINGS - 1)
-    return (*warnings[: MAX_WARNINGS - 1], ReadWarning(doc_id, f"and {rest} more"))
+    first = {warning.kind: warning for warning in reversed(warnings)}.values()
+    kept = [*first, *(warning for warning in warnings if warning not in first)][: MAX_WARNINGS - 1]
+    kept.sort(key=warnings.index)
+    return (*kept, ReadWarning(doc_id, f"and {len(warnings) - len(kept)} more", WarningKind.MORE))

@@ -10,13 +10,13 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from groundwire_server.chunking import Chunker
+from groundwire_server.chunking import TextModel
 from groundwire_server.errors import DocumentRefused, ErrorReason, FailedPrecondition
 from groundwire_server.evidence import Label, Principal
-from groundwire_server.ingest.documents import cut_text, passage_fault
+from groundwire_server.ingest.documents import DocumentRules, cut_text, header_of, passage_fault
 from groundwire_server.jobs import AUDIENCES, JobControl
-from groundwire_server.library import Library, LibraryConfig, Recut, Snapshot
-from groundwire_server.readers import place_stored_text
+from groundwire_server.library import Cut, Library, LibraryConfig, Recut, Snapshot
+from groundwire_server.readers import place_stored_text, unpack_places
 from groundwire_server.store import NewChunk, NewDocument, StoredRevision, StoreReader
 
 __all__ = ["documents_to_recut", "recut"]
@@ -31,28 +31,37 @@ class _Cut:
     """A revision with its new chunks."""
 
     revision: StoredRevision
-    chunker: Chunker
+    chunker: str
     chunks: tuple[NewChunk, ...]
 
 
 def recut(
-    library: Library, control: JobControl, *, alone: bool = True, stored: Callable[[], None] = lambda: None
+    library: Library,
+    control: JobControl,
+    *,
+    alone: bool = True,
+    stored: Callable[[], None] = lambda: None,
+    model: Callable[[], TextModel] | None = None,
 ) -> None:
     """Cut every active document that does not stand as the settings say; nobody reads RESTRICTED ones, so they stay.
 
     Args:
         alone: it is all that the job does: for a class of callers it ends with the last document that it may read.
         stored: called each time that documents have been stored.
+        model: as in `DocumentRules`.
 
     Raises:
         JobStopped: what is done stays, and the next run goes on.
-        FailedPrecondition: only where it is `alone`: documents that cannot be cut so stayed as they were.
+        FailedPrecondition: only where it is `alone`: documents that cannot be cut so stayed as they were. NO_EMBEDDER:
+            what was to cut them needs a model, and there is none.
         ResourceExhausted: STORAGE_FULL.
     """
     while True:
-        run = _Run(library, control, alone=alone, stored=stored)
+        run = _Run(library, control, alone=alone, stored=stored, model=model)
         if run.through():
             break
+    if run.no_model is not None and alone:
+        raise run.no_model
     if run.refused and alone:
         raise FailedPrecondition(
             ErrorReason.DOCUMENT_TOO_LARGE,
@@ -71,13 +80,22 @@ def documents_to_recut(snapshot: Snapshot, config: LibraryConfig, principal: Pri
 class _Run:
     """The documents that there are to cut under the settings of this moment, by label."""
 
-    def __init__(self, library: Library, control: JobControl, *, alone: bool, stored: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        library: Library,
+        control: JobControl,
+        *,
+        alone: bool,
+        stored: Callable[[], None],
+        model: Callable[[], TextModel] | None,
+    ) -> None:
         self._library = library
         self._control = control
         self._alone = alone
         self._stored = stored
         self._reader = library.store.reader()
         self._config = library.config
+        self._rules = DocumentRules.of(self._config, model)
         self._state = Recut.read(self._reader)
         self._waiting: dict[Label, list[StoredRevision]] = {label: [] for label in AUDIENCES}
         for revision in _active(self._reader, Label.CONFIDENTIAL):
@@ -89,6 +107,7 @@ class _Run:
         self._done = dict.fromkeys(AUDIENCES, 0)
         self._began = time.monotonic()
         self.refused: list[StoredRevision] = []
+        self.no_model: FailedPrecondition | None = None
 
     def through(self) -> bool:
         """Cut them all. False: the settings have changed meanwhile, and there may be others to cut."""
@@ -118,24 +137,35 @@ class _Run:
     def _cut(self, revision: StoredRevision) -> _Cut | None:
         """The new chunks of a document; None where it cannot be cut so."""
         doc_id, number = revision.doc_id, revision.revision
-        chunker = self._state.chunker(revision.chunker, revision.label, self._config)
+        name = self._state.chunker(revision.chunker, revision.label, self._config)
         text = self._reader.source_text(doc_id, number, clearance=None)
-        assert chunker is not None
+        assert name is not None
         assert text is not None
         try:
-            placed = place_stored_text(doc_id, revision.media_type, text)
+            chunker = self._rules.make_chunker(name)
+            kept = self._reader.source_places(doc_id, number, clearance=None)
+            placed = unpack_places(kept) if kept else place_stored_text(doc_id, revision.media_type, text)
+        except FailedPrecondition as error:
+            self.no_model = error
+            return None
         except DocumentRefused:
             return None
         if placed is None:
             return None
         body, places = placed
-        chunks = cut_text(doc_id, text, body, places, self._header(doc_id), chunker)
-        return None if passage_fault(_document(revision, text, chunks)) else _Cut(revision, chunker, chunks)
+        titled, contextual = self._is_titled(revision), self._config.contextual
+        header = header_of(revision.title, revision.attributes, contextual=contextual, titled=titled)
+        chunks = cut_text(doc_id, text, body, places, header, chunker)
+        cut = str(Cut(chunker.spec, contextual, titled))
+        return None if passage_fault(_document(revision, text, chunks)) else _Cut(revision, cut, chunks)
 
-    def _header(self, doc_id: str) -> str:
-        """What goes before each chunk of a document in what is indexed; all of them have it in common."""
-        first_row = self._first_rows.get(doc_id)
-        return "" if first_row is None else self._reader.chunks([first_row])[0].header
+    def _is_titled(self, revision: StoredRevision) -> bool:
+        """Whether the title goes before each chunk of a document in what is indexed, if it has no other header."""
+        cut = Cut.parse(revision.chunker)
+        if cut.contextual:
+            return cut.titled
+        first_row = self._first_rows.get(revision.doc_id)
+        return first_row is not None and self._reader.chunks([first_row])[0].header != ""
 
     def _commit(self, label: Label, group: list[_Cut]) -> bool:
         """Store a group; a document that was replaced or withdrawn meanwhile has nothing left to be cut.
@@ -146,7 +176,7 @@ class _Run:
             if self._changed():
                 return False
             for cut in group:
-                writer.recut_document(cut.revision.doc_id, cut.revision.revision, cut.chunker.spec, cut.chunks)
+                writer.recut_document(cut.revision.doc_id, cut.revision.revision, cut.chunker, cut.chunks)
         self._stored()
         self._done[label] += len(group)
         self._report()

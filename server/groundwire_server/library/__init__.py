@@ -3,6 +3,7 @@
 from groundwire_server.library.attributes import BUILT_IN_ATTRIBUTES
 from groundwire_server.library.columns import ChunkColumns
 from groundwire_server.library.config import AMBIGUOUS, EMBEDDERS, MAX_DECLARED, LibraryConfig, fault_of_declared
+from groundwire_server.library.cut import Cut
 from groundwire_server.library.folder import DEFAULT_LIBRARY, DataFolder, check_library_id
 from groundwire_server.library.library import Library
 from groundwire_server.library.recut import Recut
@@ -15,6 +16,7 @@ __all__ = [
     "EMBEDDERS",
     "MAX_DECLARED",
     "ChunkColumns",
+    "Cut",
     "DataFolder",
     "Library",
     "LibraryConfig",

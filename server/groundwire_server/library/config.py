@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Literal
 
-from groundwire_server.chunking import CHUNKERS, make_chunker
+from groundwire_server.chunking import BUDGET_UNITS, CHUNKERS, chunker_name, cut_spec
 from groundwire_server.errors import ErrorReason, InvalidRequest, Violation
 from groundwire_server.evidence import AttributeType, Label
 from groundwire_server.library.attributes import BUILT_IN_ATTRIBUTES
+from groundwire_server.library.cut import Cut
 
 __all__ = ["AMBIGUOUS", "EMBEDDERS", "MAX_DECLARED", "LibraryConfig", "fault_of_declared"]
 
@@ -33,6 +34,8 @@ class LibraryConfig:
     Attributes:
         description: what is in it, for people and for the library router.
         chunker, chunk_chars, overlap_chars: how documents that come in are cut.
+        budget_unit: what chunk_chars and overlap_chars count, "characters" or the embedder's "tokens".
+        contextual: whether title, entity, period and heading go before each chunk in what is indexed and embedded.
         embedder: "auto", "onnx", "none", or "deterministic" (tests only).
         fusion: how lexical and dense lists are put together, by name.
         k1, b: of BM25.
@@ -48,6 +51,8 @@ class LibraryConfig:
     chunker: str = "paragraph"
     chunk_chars: int = 480
     overlap_chars: int = 80
+    budget_unit: str = "characters"
+    contextual: bool = False
     embedder: str = "auto"
     fusion: str = "linear"
     k1: float = 1.5
@@ -61,11 +66,15 @@ class LibraryConfig:
     @property
     def cut(self) -> str:
         """How documents are cut, as the chunker says it of itself; budgets that cut alike have it in common."""
-        return make_chunker(self.chunker, self.chunk_chars, self.overlap_chars).spec
+        spec = cut_spec(self.chunker, self.chunk_chars, self.overlap_chars, self.budget_unit)
+        return str(Cut(spec, self.contextual))
 
     def cuts_like(self, other: LibraryConfig) -> bool:
         """Whether all documents, also those that come with a chunker of their own, are cut as by other settings."""
-        mine, its = ((each.chunker, each.chunk_chars, each.overlap_chars) for each in (self, other))
+        mine, its = (
+            (each.chunker, each.chunk_chars, each.overlap_chars, each.budget_unit, each.contextual)
+            for each in (self, other)
+        )
         return mine == its
 
     def check(self, path: str = "") -> None:
@@ -88,7 +97,8 @@ class LibraryConfig:
             why = f"{len(self.description)} code points, at most {_MAX_DESCRIPTION}"
             found.append(Violation(f"{path}description", ErrorReason.VALUE_OUT_OF_RANGE, why))
         for name, choices in (
-            ("chunker", sorted(CHUNKERS)),
+            ("chunker", CHUNKERS),
+            ("budget_unit", BUDGET_UNITS),
             ("embedder", EMBEDDERS),
             ("fusion", _FUSIONS),
             ("ambiguous", AMBIGUOUS),
@@ -145,6 +155,8 @@ class LibraryConfig:
                 values[name] = _as_type(value, defaults[name])
             except (TypeError, ValueError) as error:
                 found.append(Violation(f"{path}{name}", ErrorReason.VALUE_MALFORMED, str(error)))
+        if isinstance(named := values.get("chunker"), str):
+            values["chunker"] = chunker_name(named)
         config = cls(**values)  # type: ignore[arg-type]
         try:
             config.check(path)

@@ -6,9 +6,10 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from groundwire_server.chunking import CHUNKERS, Chunker, make_chunker
+from groundwire_server.chunking import CHUNKERS, cut_spec
 from groundwire_server.evidence import Label
 from groundwire_server.library.config import LibraryConfig
+from groundwire_server.library.cut import Cut
 from groundwire_server.store import StoreReader, StoreWriter
 
 __all__ = ["Recut"]
@@ -52,21 +53,24 @@ class Recut:
 
     def once_done(self, refused: Iterable[tuple[str, Label]]) -> Recut:
         """What is left once all documents are cut anew but some, each given by its cut and label."""
-        left = frozenset((cut, label) for cut, label in refused if self._is_of_library(cut, label))
-        return Recut(stuck=left)
+        cuts = [(Cut.parse(cut), label) for cut, label in refused]
+        return Recut(
+            stuck=frozenset((cut.of_settings, label) for cut, label in cuts if self._is_of_library(cut, label))
+        )
 
-    def chunker(self, cut: str, label: Label, config: LibraryConfig) -> Chunker | None:
-        """What cuts a document of a label anew that stands in a cut; None when it stands as it should.
+    def chunker(self, cut: str, label: Label, config: LibraryConfig) -> str | None:
+        """Name of what cuts a document of a label anew that stands in a cut; None when it stands as it should.
 
-        A document that came with a chunker of its own keeps it and takes the library's budget. One whose chunker is
-        not there any more stays as it is.
+        A document that came with a chunker of its own keeps it and takes the library's budget and headers. One whose
+        chunker is not there any more stays as it is.
         """
-        name = config.chunker if self._is_of_library(cut, label) else cut.partition("(")[0]
+        held = Cut.parse(cut)
+        name = config.chunker if self._is_of_library(held, label) else held.name
         if name not in CHUNKERS:
             return None
-        chunker = make_chunker(name, config.chunk_chars, config.overlap_chars)
-        return None if chunker.spec == cut else chunker
+        spec = cut_spec(name, config.chunk_chars, config.overlap_chars, config.budget_unit)
+        return None if (spec, config.contextual) == (held.spec, held.contextual) else name
 
-    def _is_of_library(self, cut: str, label: Label) -> bool:
+    def _is_of_library(self, cut: Cut, label: Label) -> bool:
         """Whether documents in that cut came without a chunker of their own."""
-        return cut in self.earlier or (cut, label) in self.stuck
+        return cut.of_settings in self.earlier or (cut.of_settings, label) in self.stuck

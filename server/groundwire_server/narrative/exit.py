@@ -17,6 +17,7 @@ from groundwire_server.evidence import (
     Trust,
     make_snippet_id,
 )
+from groundwire_server.narrative.parents import Context, ParentTexts
 from groundwire_server.narrative.reach import Reach
 from groundwire_server.narrative.state import Hit
 from groundwire_server.security import drop_unreadable
@@ -42,32 +43,42 @@ def make_snippets(
 ) -> list[Snippet]:
     """The first `top_k` readable hits as snippets, in the order of the hits; rows are fetched once a library.
 
+    A hit with a parent or a window brings that for the prompt, unless one before it has brought it.
+
     A row that the caller may not read has left before anything was scored. Should one be here all the same, it leaves
     before a snippet is made of it, and the next hit takes its place.
     """
     snippets: list[Snippet] = []
     highlighter = Highlighter(query_tokens)
+    parents = {each.library_id: ParentTexts(each, principal) for each in reach.snapshots}
     waiting = iter(found)
     while len(snippets) < top_k and (some := list(islice(waiting, top_k - len(snippets)))):
         rows: dict[str, list[int]] = {}
         for one in some:
             rows.setdefault(one.snapshot.library_id, []).append(one.hit.row)
-        chunks = reach.each(lambda snapshot, rows=rows: _readable(snapshot, rows, principal))  # type: ignore[misc]
+        chunks = reach.each(
+            lambda snapshot, rows=rows: _readable(snapshot, rows, principal, parents)  # type: ignore[misc]
+        )
         for one in some:
-            chunk = chunks.get(one.snapshot.library_id, {}).get(one.hit.row)
-            if chunk is not None:
-                snippets.append(_snippet(one, chunk, highlighter))
+            readable = chunks.get(one.snapshot.library_id, {}).get(one.hit.row)
+            if readable is not None:
+                snippets.append(_snippet(one, *readable, highlighter))
     return snippets
 
 
-def _readable(snapshot: Snapshot, rows: dict[str, list[int]], principal: Principal) -> dict[int, StoredChunk]:
+def _readable(
+    snapshot: Snapshot, rows: dict[str, list[int]], principal: Principal, parents: dict[str, ParentTexts]
+) -> dict[int, tuple[StoredChunk, Context]]:
+    """The readable ones of some rows, and what each is read with. The others leave before any parent is looked at."""
     wanted = rows.get(snapshot.library_id, [])
     chunks = snapshot.chunks(wanted, principal)
     readable = set(map(id, drop_unreadable(chunks, principal)))
-    return {row: chunk for row, chunk in zip(wanted, chunks, strict=True) if id(chunk) in readable}
+    kept = [(row, chunk) for row, chunk in zip(wanted, chunks, strict=True) if id(chunk) in readable]
+    contexts = parents[snapshot.library_id].of([chunk for _, chunk in kept])
+    return {row: (chunk, context) for (row, chunk), context in zip(kept, contexts, strict=True)}
 
 
-def _snippet(found: Found, chunk: StoredChunk, highlighter: Highlighter) -> Snippet:
+def _snippet(found: Found, chunk: StoredChunk, context: Context, highlighter: Highlighter) -> Snippet:
     library_id, hit = found.snapshot.library_id, found.hit
     chunk_id = str(ChunkId(chunk.doc_id, chunk.revision, chunk.seq))
     lineage = Lineage(
@@ -80,6 +91,7 @@ def _snippet(found: Found, chunk: StoredChunk, highlighter: Highlighter) -> Snip
         span=chunk.span,
         heading=chunk.heading,
         parent_id=chunk.parent_id,
+        parent_locator=context.locator,
         valid_as_of=chunk.valid_as_of,
         ingested_at=chunk.ingested_at,
         text_sha256=chunk.text_sha256,
@@ -96,7 +108,7 @@ def _snippet(found: Found, chunk: StoredChunk, highlighter: Highlighter) -> Snip
         snippet_id=make_snippet_id("text", library_id, chunk_id, chunk.text_sha256),
         lineage=lineage,
         trust=Trust.CITABLE,
-        payload=TextPassage(chunk.text, highlights=tuple(highlighter.spans(chunk.text))),
+        payload=TextPassage(chunk.text, context.text, highlights=tuple(highlighter.spans(chunk.text))),
         label=chunk.label,
         scores=scores,
     )

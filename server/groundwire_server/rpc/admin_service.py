@@ -63,8 +63,7 @@ class AdminService:
         findings = Findings()
         components = self._engine.server_info(call.principal).components
         embedder = next(EmbedderName(each.name, each.version) for each in components if each.kind == "embedder")
-        chunker = self._engine.settings.ingest.chunker
-        config = decode_library_config(request.library, chunker, embedder, findings)
+        config = decode_library_config(request.library, self._engine.settings.ingest, embedder, findings)
         findings.settle()
         try:
             update = await self._pool.run(

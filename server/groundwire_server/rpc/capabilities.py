@@ -24,6 +24,7 @@ BUILT: frozenset[str] = frozenset(
         "graph.paths",
         "graph.rollup",
         "hint",
+        "index.contextual_header",
         "ingest.resume",
         "known_at",
         "library.attributes",
@@ -44,7 +45,6 @@ NOT_BUILT: frozenset[str] = frozenset(
     {
         "explain.trace",
         "graph.communities",
-        "index.contextual_header",
         "index.relation_extractor",
         "index.representations",
         "index.tree",

@@ -19,6 +19,7 @@ from groundwire_server.narrative import FUSIONS, check_tuning
 from groundwire_server.rpc.decode_narrative import decode_tuning
 from groundwire_server.rpc.findings import Findings
 from groundwire_server.rpc.named_settings import NAMED, default_text
+from groundwire_server.settings import IngestSettings
 from groundwire_server.text import TOKENIZER_ID
 
 __all__ = ["EmbedderName", "as_in_the_library", "decode_library_config"]
@@ -41,11 +42,12 @@ class EmbedderName:
 
 
 def decode_library_config(
-    message: admin_pb2.Library, default_chunker: str, embedder: EmbedderName, findings: Findings
+    message: admin_pb2.Library, defaults: IngestSettings, embedder: EmbedderName, findings: Findings
 ) -> LibraryConfig:
     """The settings that a library message holds; what it leaves out has the server's default.
 
     Args:
+        defaults: of the server.
         embedder: the one that is there; a version that is asked for must be its own.
     """
     findings.required("library.library_id", message.library_id)
@@ -59,10 +61,11 @@ def decode_library_config(
     _check_index(index, embedder, findings)
     values: dict[str, object] = {
         "description": message.description,
-        "chunker": index.chunker or default_chunker,
+        "chunker": index.chunker or defaults.chunker,
         "chunk_chars": index.chunk_chars if index.HasField("chunk_chars") else DEFAULT_CHUNK_CHARS,
         "overlap_chars": index.overlap_chars if index.HasField("overlap_chars") else DEFAULT_OVERLAP_CHARS,
         "embedder": _embedder(index.embedder, embedder),
+        "contextual": index.contextual_header if index.HasField("contextual_header") else defaults.contextual,
     }
     values.update(_tuning(message.tuning, findings))
     values.update(_settings(message.settings, values, findings))
@@ -98,8 +101,6 @@ def _check_index(index: admin_pb2.IndexSettings, embedder: EmbedderName, finding
     if "@" in index.embedder and index.embedder != str(embedder):
         why = f"{index.embedder[:160]!r} is not {str(embedder) or 'there'}; without a version the name alone counts"
         findings.add("library.index.embedder", ErrorReason.UNKNOWN_NAME, why)
-    if index.contextual_header:
-        findings.uses("index.contextual_header")
     if any(name not in _OFF for name in index.representations):
         findings.uses("index.representations")
     if index.tree_builder not in _OFF:

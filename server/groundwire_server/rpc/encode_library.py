@@ -35,7 +35,7 @@ def encode_library(info: LibraryInfo) -> admin_pb2.Library:
             chunk_chars=config.chunk_chars,
             overlap_chars=config.overlap_chars,
             embedder=info.embedder,
-            contextual_header=False,
+            contextual_header=config.contextual,
             tree_builder="none",
             relation_extractor="none",
         ),

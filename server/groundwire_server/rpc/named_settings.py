@@ -30,6 +30,7 @@ def _truth(text: str) -> bool:
 NAMED: dict[str, tuple[Callable[[str], object], str]] = {
     "ambiguous": (str, "text"),
     "b": (_number, "number"),
+    "budget_unit": (str, "text"),
     "default_label": (str, "text"),
     "fusion": (str, "text"),
     "glossary_variants": (_truth, "true or false"),

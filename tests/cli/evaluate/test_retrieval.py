@@ -179,7 +179,7 @@ def test_a_document_that_is_refused_is_told_and_not_found() -> None:
         (("set", "--filter-by", "where=year"), 1, "year"),
         (("set", "--fusion", "magic"), 1, "'magic' is none of linear, rrf"),
         (("set", "--reranker", "magic"), 1, "'magic' is none of none"),
-        (("set", "--chunker", "mincer"), 1, "'mincer' is none of paragraph, whole"),
+        (("set", "--chunker", "mincer"), 1, "'mincer' is none of book, laws, layout"),
         (("set", "--mode", "auto"), 2, "'auto' is not one of"),
         (("set", "--limit", "0"), 2, "0 is not in the range"),
         (("set", "--run", "/proc/run.tsv"), 1, "/proc/run.tsv cannot be written"),
