@@ -16,7 +16,7 @@ from groundwire_server.readers.plain_text import decode_source, file_title, refu
 from groundwire_server.readers.table_text import TableRow, add_table
 from groundwire_server.readers.text_builder import TextBuilder
 
-__all__ = ["CsvReader"]
+__all__ = ["CsvReader", "CsvRows"]
 
 # In doubt the first: a comma stands in numbers and sentences, a tab nowhere.
 _DELIMITERS = "\t;|,"
@@ -44,14 +44,21 @@ class CsvReader:
         refuse_blank(source.doc_id, text)
         builder = TextBuilder(source, (("row",),))
         builder.warnings += doubts
-        rows = _Rows(source.doc_id, text)
+        rows = CsvRows(source.doc_id, text)
         add_table(builder, source.doc_id, rows, {})
         builder.warnings += rows.warnings
         return [builder.document(self.media_type, title=file_title(source.doc_id))]
 
 
-class _Rows:
-    """The rows of a text, once. `warnings` is complete when they are used up."""
+class CsvRows:
+    """The rows of a table in text, once, each with its number; `warnings` is complete when they are used up.
+
+    Args:
+        doc_id: for messages and the places of warnings.
+
+    Raises:
+        DocumentRefused: on the way, DOCUMENT_BROKEN for more open quotes than a table may have.
+    """
 
     def __init__(self, doc_id: str, text: str) -> None:
         self.warnings: list[ReadWarning] = []

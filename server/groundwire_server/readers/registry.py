@@ -8,6 +8,8 @@ from groundwire_server.errors import DocumentRefused, ErrorReason
 from groundwire_server.readers.csv_table import CsvReader
 from groundwire_server.readers.document import Reader, ReaderOutput, ReadOptions, Source
 from groundwire_server.readers.docx import DocxReader
+from groundwire_server.readers.email_message import EmailReader
+from groundwire_server.readers.epub import EpubReader
 from groundwire_server.readers.html import HtmlReader
 from groundwire_server.readers.isolation import read_isolated
 from groundwire_server.readers.json_lines import JsonLinesReader
@@ -30,6 +32,8 @@ READERS: tuple[Reader, ...] = (
     PdfReader(),
     DocxReader(),
     PptxReader(),
+    EpubReader(),
+    EmailReader(),
 )
 
 _OF_TYPE = {reader.media_type: reader for reader in READERS}
