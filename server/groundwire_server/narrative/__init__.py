@@ -22,6 +22,7 @@ from groundwire_server.narrative.library_router import (
 )
 from groundwire_server.narrative.outside import GATE_STEP, refuse_outside_names
 from groundwire_server.narrative.parts import NoEmbedder, RetrievalParts
+from groundwire_server.narrative.reach import Reach
 from groundwire_server.narrative.request import (
     DEFAULT_TOP_K,
     RetrievalLimits,
@@ -51,6 +52,7 @@ __all__ = [
     "LibraryRouter",
     "LinearFusion",
     "NoEmbedder",
+    "Reach",
     "RetrievalLimits",
     "RetrievalMode",
     "RetrievalParts",

@@ -38,7 +38,8 @@ class Reach:
 
     Attributes:
         snapshots: those that answer, by library id.
-        degradations: one for each that does not.
+        lost: those that do not, in the order in which they failed.
+        degradations: one for each of those.
 
     Raises:
         Unavailable: LIBRARIES_UNREACHABLE, none is left.
@@ -48,13 +49,13 @@ class Reach:
     def __init__(self, call: Call, snapshots: Sequence[Snapshot], unreachable: Sequence[Unreachable] = ()) -> None:
         self._call = call
         self._asked = len(snapshots) + len(unreachable)
-        self._lost: list[Unreachable] = []
+        self.lost: list[Unreachable] = []
         self.snapshots = tuple(sorted(snapshots, key=lambda snapshot: snapshot.library_id))
         self.degradations: list[Degradation] = []
         for library in unreachable:
             self._report(library.library_id, library.cause)
         if self._asked and not self.snapshots:
-            raise nobody_answers(self._lost)
+            raise nobody_answers(self.lost)
 
     def each(self, work: Callable[[Snapshot], T]) -> dict[str, T]:
         """What the work gives for each library, side by side; keys are library ids, ascending."""
@@ -69,11 +70,11 @@ class Reach:
                 answered[snapshot.library_id] = outcome
         self.snapshots = tuple(snapshot for snapshot in self.snapshots if snapshot.library_id in answered)
         if self._asked and not answered:
-            raise nobody_answers(self._lost)
+            raise nobody_answers(self.lost)
         return answered
 
     def _report(self, library_id: str, cause: Cause) -> None:
-        self._lost.append(Unreachable(library_id, cause))
+        self.lost.append(Unreachable(library_id, cause))
         lost = Degradation(DegradationKind.LIBRARY_UNREACHABLE, "library", library_id, cause)
         self.degradations.append(self._call.accept(lost))
 

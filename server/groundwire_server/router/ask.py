@@ -35,7 +35,7 @@ from groundwire_server.evidence import (
     Summary,
     UnrecognizedParam,
 )
-from groundwire_server.narrative import GATE_STEP, RetrievalParts, Unreachable, choose_libraries, nobody_answers
+from groundwire_server.narrative import GATE_STEP, Reach, RetrievalParts, Unreachable, choose_libraries
 from groundwire_server.router.branches import Branch, clarified_branch, narrative_branch, structured_branch
 from groundwire_server.router.frames import (
     AnswerPart,
@@ -84,10 +84,10 @@ def ask(
     limits = limits or RouterLimits(retrieval=parts.limits)
     check_ask(request, limits)
     chosen = choose_libraries(request.question, call, snapshots, unreachable)
-    if chosen.unreachable and not chosen.snapshots:
-        raise nobody_answers(chosen.unreachable)
+    reach = Reach(call, chosen.snapshots, chosen.unreachable)
+    states = reach.each(lambda snapshot: _state(snapshot, call))
     routed = decide_route(
-        request.question, call, chosen.snapshots, request.history, parts.gate, limits, request.force_route
+        request.question, call, reach.snapshots, request.history, parts.gate, limits, request.force_route
     )
     decision = routed.decision
     call.cancel.check("route")
@@ -97,11 +97,11 @@ def ask(
         yield AskFrame(decision)
         yield AskFrame(Summary(EndReason.REFUSED, refusal=decision.refusal))
         return
-    opened = _Branches(request, call, chosen.snapshots, parts, chosen.unreachable, limits)
+    opened = _Branches(request, call, reach.snapshots, parts, reach.lost, limits)
     branches, degradations = opened.run(routed)
     yield AskFrame(
         Header(
-            tuple(LibrarySnapshot(each.library_id, each.snapshot_id(call.principal)) for each in chosen.snapshots),
+            tuple(LibrarySnapshot(library_id, state) for library_id, state in states.items()),
             (*gate, _ROUTE_STEP),
             call.reference_day,
             filter_applied=call.options.filter,
@@ -117,6 +117,12 @@ def ask(
         for frame in branch.frames:
             yield AskFrame(frame, number)
     yield AskFrame(_summary(branches, degradations, call))
+
+
+def _state(snapshot: Snapshot, call: Call) -> str:
+    """The id of a library's state; raises here, and not where all libraries are read, when it cannot be read."""
+    snapshot.attribute_schema(call.principal)
+    return snapshot.snapshot_id(call.principal)
 
 
 class _Branches:

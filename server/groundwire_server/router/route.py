@@ -130,6 +130,8 @@ def decide_route(
 
 def _filter_faults(call: Call, snapshots: Sequence[Snapshot]) -> list[Violation]:
     """What is wrong with the call's filters for passages and figures alike, whichever of them a branch will ask for."""
+    if call.options.filter is None and call.options.hint is None:
+        return []
     schemas: list[Mapping[str, Family]] = [FACT_ATTRIBUTES]
     schemas += [snapshot.attribute_schema(call.principal) for snapshot in snapshots]
     trees = (("options.filter", call.options.filter), ("options.hint", call.options.hint))
