@@ -128,6 +128,10 @@ class StoreReader(Protocol):
 
     def source_text(self, doc_id: str, revision: int, *, clearance: Label | None) -> str | None: ...
 
+    def source_places(self, doc_id: str, revision: int, *, clearance: Label | None) -> bytes:
+        """`NewDocument.places` of a revision; empty where it has none, or there is none to read."""
+        ...
+
     def attribute_schema(self, clearance: Label | None) -> dict[str, Family]:
         """Attributes of documents, facts and edges that filters may name.
 

@@ -148,6 +148,12 @@ class SqliteReader:
                 connection, self._generation, readable_labels(clearance), doc_id, revision
             )
 
+    def source_places(self, doc_id: str, revision: int, *, clearance: Label | None) -> bytes:
+        with self._pool.connection() as connection:
+            return documents.read_source_places(
+                connection, self._generation, readable_labels(clearance), doc_id, revision
+            )
+
     def attribute_schema(self, clearance: Label | None) -> dict[str, Family]:
         with self._pool.connection() as connection:
             return read_attribute_schema(connection, self._generation, readable_labels(clearance))
