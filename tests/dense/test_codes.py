@@ -68,7 +68,7 @@ def test_the_shortlist_is_that_of_the_definition(
     allowed = sorted((values[row] for row in np.flatnonzero(candidates)), reverse=True)
     least = allowed[min(wanted, len(allowed)) - 1] if allowed else 0
     expected = [row for row in range(n) if candidates[row] and values[row] >= least]
-    assert nearest_by_signs(signs, asked, candidates, wanted, kernels_of(leg)).tolist() == expected
+    assert nearest_by_signs(signs, asked, candidates, wanted, kernels_of(leg), lambda: None).tolist() == expected
 
 
 def _plain_estimates(matrix: NDArray[np.float32], query: NDArray[np.float32], centre: NDArray[np.float32]) -> list[int]:

@@ -26,6 +26,7 @@ _STRIP = 16
 _TOGETHER = 4  # queries that go through a row together
 _ROWS = 256  # whose codes stay in the cache while queries go through them
 _WIDE = 32
+_SKIP = 4
 _fetch: Any = fetch_ahead
 _tile: Any = tile(TILE // _TOGETHER, steps_here()[0])
 _PAIR: Any = types.Tuple((int64[::1], int32[::1]))  # type: ignore[no-untyped-call, unused-ignore]
@@ -187,6 +188,11 @@ def contenders(codes, steps, rows, wanted, queries, measures, lows, places, foun
             some += anybody[at - first]
         if some == 0:
             continue
+        if some < last - first <= _SKIP * some:  # reading on costs less than jumping
+            some = last - first
+            for at in range(first, last):
+                numbers[at - first] = rows[at]
+                origins[at - first] = at
         numbers[some] = numbers[some - 1]
         scattered = numbers[some - 1] - numbers[0] >= 2 * some
         if scattered:

@@ -1,11 +1,33 @@
 """Vectors in one byte a dimension, and how far their inner products may be off.
 
 A row x is kept as whole numbers c in -127..127 and a step s, so that s c is near x, with the length r of what is left,
-|x - s c|. A query q is kept as t d, d in 16 bits, with e = |q - t d|. Then
+|x - s c|. A query q is kept as t d, d in 16 bits, with e = |q - t d|. Only rows whose bounds reach far enough up need
+their true score.
 
-    |q.x - s t (c.d)|  <=  |q| |x - s c| + |s c| |q - t d|  <=  |q| r + (|x| + r) e
+**What is proven.** Let f be a row's score, as `fixed_dots` gives it, m = t (c.d) s and h = r norm + slack, as float64
+gives them, with the numbers of `QueryCode`. Then m - h <= f <= m + h, also as float64 rounds the two sums, for every
+row that is not longer than N, the largest norm that the index was told. Below, u is 2^-53 and dim is below 2^20.
 
-by Cauchy and Schwarz, and c.d is exact in 32 bits. Only rows whose bounds reach far enough up need their true score.
+1. In real numbers, q.x - t s (c.d) = q.(x - s c) + s c.(q - t d). By Cauchy and Schwarz that is in size at most
+   |q| r + |s c| e, and |s c| <= |x| + r. So it is at most r (|q| + e) + N e.
+2. c.d is exact: |c.d| <= 127 dim max |d| < 2^31, by the choice of t.
+3. r: s is a float32, and s c exact in float64 (24 + 7 bits). So what is measured is what the codes that are kept leave,
+   whatever s is: a bad s makes r long, never wrong. In no dimension is more left than there was, so r <= |x|. Each
+   difference is rounded once, their sum of squares has a relative error below (dim + 2) u; r is raised by a millionth
+   and to the next float32. What is kept is not below the true r, and not above 3.1 N: it is at most
+   1.00001 |x| + 2^-148, and a float32 that is not zero is at least 2^-149.
+4. |q| and e: relative errors below (dim + 2) u, and e is off by u |t d| <= u (|q| + e) besides, as t d is rounded.
+   `norm` is |q| + e raised by 1e-9 of it, which is more than both.
+5. f is off q.x by at most 1.01 dim u N |q| (Higham, as in `kernel.coarse_error`); m by two roundings, 2 u |s c| |t d|,
+   at most 4 u N (|q| + e); h by two, at most 2 u (3.2 N (|q| + e) + slack); m + h and m - h by one more, of at most
+   6.3 N (|q| + e). With 4, all that is less than (dim + 16) 2 u N (|q| + e).
+6. `slack` is N e plus the last term of 5, and 1 % more than both: for its own roundings, for those of e, and for N,
+   which may have been measured in float64.
+7. Nothing underflows or overflows: a float32 that is not zero is at least 2^-149, t at least 2^-164, so that products
+   and squares stay above 2^-700, and all are below 2^300.
+
+A row whose m + h is below the k-th largest m - h has k rows above it with larger scores: it is not among the best k,
+not even by a tie.
 """
 
 from __future__ import annotations
@@ -47,11 +69,7 @@ class QueryCode:
 
     @classmethod
     def of(cls, query: NDArray[np.float32], max_norm: float) -> QueryCode:
-        """For rows that are no longer than `max_norm`.
-
-        Rounding: the two norms here, `fixed_dots`, and the four operations behind a bound are off by less than
-        dim + 16 units of 2^-52 of |x| |q|; what is added is more.
-        """
+        """For rows that are no longer than `max_norm`; the numbers of the proof above."""
         wide = query.astype(np.float64)
         dim = len(wide)
         most = min(2**15 - 1, (2**31 - 1) // (LARGEST * dim))

@@ -172,7 +172,8 @@ class VectorIndex:
         kernels = compiled(_COMPILED)
         signs = self.codes.signs if self.codes is not None else None
         if shortlist and signs is not None:
-            rows = nearest_by_signs(signs, QuerySigns.of(query, signs.centre), allowed, shortlist, kernels)
+            asked = QuerySigns.of(query, signs.centre)
+            rows = nearest_by_signs(signs, asked, allowed, shortlist, kernels, check)
             return rows if len(rows) <= RESCORE_ALL * depth else self._scan(kernels).among(query, rows, depth, check)
         if np.count_nonzero(allowed) <= RESCORE_ALL * depth:
             return np.flatnonzero(allowed)
