@@ -55,8 +55,13 @@ def command() -> None:
     metavar="CHUNKER",
     default="whole",
     show_default=True,
-    help="whole: one document, one chunk. Else a document scores by its best chunk.",
+    help="whole: one document, one chunk. Else a document scores by its best chunk, and a FOLDER with spans.jsonl by "
+    "the text that one gets to read.",
 )
+@click.option("--chunk-chars", type=COUNT, help="Budget of a chunk. [480]")
+@click.option("--overlap-chars", type=click.IntRange(0, 2**31 - 1), help="Overlap of two chunks. [80]")
+@click.option("--budget-unit", type=WORDS, metavar="UNIT", default="", help="What both count. [characters]")
+@click.option("--contextual", is_flag=True, help="Index title, entity, period and heading before each chunk.")
 @click.option(
     "--filter-by",
     type=WORDS,
@@ -75,6 +80,10 @@ def retrieval(
     fusion: str,
     reranker: str,
     chunker: str,
+    chunk_chars: int | None,
+    overlap_chars: int | None,
+    budget_unit: str,
+    contextual: bool,
     filter_by: str | None,
     limit: int | None,
     run_file: Path | None,
@@ -85,15 +94,30 @@ def retrieval(
     A line of the corpus is one document with doc_id, title, text and meta, a line of the queries one with query_id and
     text. qrels.tsv has a heading, then query_id, doc_id and relevance with tabs between them. The run file has
     query_id, doc_id and score, up to 100 documents a query in the order of the answer; scores that tie are told apart
-    by the least that every evaluator sees. Intervals are 95 % bootstrap over queries, with the same resamples for every
-    run on a folder.
+    by the least that every evaluator sees.
+
+    With docs.jsonl and spans.jsonl in FOLDER and a chunker, the whole documents are cut, and gold_at_N is the share of
+    answering text in the first N characters to read: parents and windows once each, else the passages. Intervals are
+    95 % bootstrap over queries, with the same resamples for every run on a folder.
 
     \b
     groundwire eval retrieval ./scifact --mode hybrid --run run.tsv --json totals.json
     """
     from groundwire_server.cli.evaluate.retrieval import RetrievalRun, evaluate_retrieval
 
-    run = RetrievalRun(folder, mode, fusion, reranker, chunker, filter_by, limit)
+    run = RetrievalRun(
+        folder,
+        mode,
+        fusion,
+        reranker,
+        chunker,
+        filter_by,
+        limit,
+        chunk_chars,
+        overlap_chars,
+        budget_unit,
+        contextual,
+    )
     evaluate_retrieval(session, run, run_file, json_file)
 
 
