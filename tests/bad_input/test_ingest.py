@@ -34,7 +34,7 @@ TEXT = b"A perfectly good text."
         ("empty.md", b"", {}),
         ("blank.md", b" \n\t\n", {}),
         ("movie.mp4", TEXT, {}),
-        ("page", TEXT, {"media_type": "text/html"}),
+        ("page", TEXT, {"media_type": "application/x-unknown"}),
         ("text.md", TEXT, {"charset": "klingon"}),
         ("japanese.txt", "日本".encode("shift_jis"), {"charset": "utf-8"}),
         ("hash.md", TEXT, {"content_sha256": b"0" * 32}),

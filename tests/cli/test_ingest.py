@@ -67,7 +67,7 @@ def test_what_cannot_be_read_is_named_and_the_others_go_on() -> None:
             "c.txt": b"\xff\xfe\x00",
             "d.jsonl": "{",
             "e.md": "",
-            "f.docx": b"PK\x03\x04",
+            "f.odt": b"PK\x03\x04",
             "g.txt": "grapes",
             "g.txt.meta.toml": "label = [",
         },
@@ -81,7 +81,7 @@ def test_what_cannot_be_read_is_named_and_the_others_go_on() -> None:
     assert ran.code == 3
     assert ran.out.splitlines() == ["a.txt revision 1, 1 chunks", "1 stored, 0 unchanged, 10 refused"]
     *lines, advice = ran.err.splitlines()
-    assert advice == "files that are no documents are passed over with --exclude '*.docx'"
+    assert advice == "files that are no documents are passed over with --exclude '*.odt'"
     refused = sorted(lines)
     assert all(line.startswith("refused ") and line.endswith(")") for line in refused)
     names = [
@@ -90,7 +90,7 @@ def test_what_cannot_be_read_is_named_and_the_others_go_on() -> None:
         "c.txt",
         "d.jsonl",
         "e.md",
-        "f.docx",
+        "f.odt",
         "g.txt.meta.toml",
         "link",
         "pipe",

@@ -155,12 +155,12 @@ def test_a_change_of_the_label_alone_makes_a_revision(library: Library) -> None:
 def test_a_refused_document_keeps_its_revision_and_the_others_go_on(library: Library) -> None:
     send(library, ("a.txt", b"one\n" * 300))
     events = send(
-        library, ("a.txt", b""), ("b.pdf", b"%PDF"), ("c.txt", b"three"), ("c.txt", b"\x00"), ingest_id=OTHER_INGEST
+        library, ("a.txt", b""), ("b.odt", b"%PDF"), ("c.txt", b"three"), ("c.txt", b"\x00"), ingest_id=OTHER_INGEST
     )
     told = [(o.doc_id, o.revision, o.chunks, o.error and o.error.reason) for o in outcomes(events)]
     assert told == [
         ("a.txt", 1, 3, ErrorReason.DOCUMENT_NO_TEXT),
-        ("b.pdf", 0, 0, ErrorReason.DOCUMENT_UNSUPPORTED),
+        ("b.odt", 0, 0, ErrorReason.DOCUMENT_UNSUPPORTED),
         ("c.txt", 1, 1, None),
         ("c.txt", 1, 1, ErrorReason.DOCUMENT_UNSUPPORTED),
     ]

@@ -55,6 +55,7 @@ class DocumentIngest(IngestStream[DocumentOutcome]):
         release: Callable[[], None],
     ) -> None:
         self._rules_now = rules
+        self._refuse_warnings = opening.refuse_warnings
         self._gathered: list[_Gathered] = []
         super().__init__(target, opening, limits, release)
 
@@ -118,6 +119,9 @@ class DocumentIngest(IngestStream[DocumentOutcome]):
     def _write(self, writer: StoreWriter, seq: int, prepared: PreparedDocument | RefusedDocument) -> DocumentOutcome:
         if isinstance(prepared, RefusedDocument):
             return DocumentOutcome(prepared.doc_id, seq, error=prepared.error)
+        refused = self._forbidden(prepared)
+        if refused is not None:
+            return DocumentOutcome(prepared.document.doc_id, seq, error=refused, warnings=prepared.warnings)
         try:
             replaced = writer.replace_document(prepared.document, clearance=self._clearance)
         except DocumentRefused as error:
@@ -130,6 +134,15 @@ class DocumentIngest(IngestStream[DocumentOutcome]):
             replaced.unchanged,
             warnings=prepared.warnings,
         )
+
+    def _forbidden(self, prepared: PreparedDocument) -> Cause | None:
+        """Why a document with a warning that the caller does not take is refused; None where it has none."""
+        for warning in prepared.warnings:
+            if warning.kind in self._refuse_warnings:
+                kind = warning.kind.name
+                message = f"{prepared.document.doc_id}: {kind} is refused here: {warning.message} ({warning.locator})."
+                return Cause(ErrorReason.DEGRADATION_FORBIDDEN, message, (("kind", kind),))
+        return None
 
     def _next_known(self, reader: StoreReader, planned: dict[str, int], doc_id: str) -> int:
         """The next revision behind those that the caller may know of: a rehearsal must not count the others."""

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 
 from groundwire_server.errors import Cause, ErrorReason
-from groundwire_server.readers import ReadWarning
+from groundwire_server.readers import ReadWarning, WarningKind
 
 __all__ = [
     "MAX_WARNINGS",
@@ -115,7 +115,7 @@ def encode_document_outcomes(outcomes: list[DocumentOutcome]) -> bytes:
             outcome.chunks,
             outcome.unchanged,
             _encode_cause(outcome.error),
-            [[warning.locator, warning.message] for warning in outcome.warnings],
+            [[warning.locator, warning.message, warning.kind.value] for warning in outcome.warnings],
         ]
         for outcome in outcomes
     ]
@@ -136,10 +136,15 @@ def decode_document_outcomes(raw: bytes) -> list[DocumentOutcome]:
             chunks,
             unchanged,
             _decode_cause(cause),
-            tuple(ReadWarning(locator, message) for locator, message in warnings),
+            tuple(_decode_warning(*warning) for warning in warnings),
         )
         for doc_id, seq, revision, chunks, unchanged, cause, warnings in json.loads(raw)
     ]
+
+
+def _decode_warning(locator: str, message: str, kind: int = WarningKind.METADATA_SKIPPED.value) -> ReadWarning:
+    """A warning that an earlier version kept says no kind: all of them were of one."""
+    return ReadWarning(locator, message, WarningKind(kind))
 
 
 def encode_rows_outcome(outcome: RowsOutcome) -> bytes:

@@ -20,6 +20,7 @@ from groundwire_server.evidence import Label
 from groundwire_server.ingest.events import Accepted, Ack, IngestEvent, IngestSummary
 from groundwire_server.ingest.order import disorder, gap
 from groundwire_server.ingest.upload import Upload
+from groundwire_server.readers import WarningKind
 from groundwire_server.store.protocol import Store, StoreWriter
 
 __all__ = ["IngestLimits", "IngestOpening", "IngestStream", "IngestTarget"]
@@ -64,12 +65,14 @@ class IngestOpening:
     resume_after_seq: the highest part that was acknowledged to it; outcomes up to there it has.
     validate_only: report what would happen and store nothing.
     clearance: of the caller; outcomes tell nothing of documents beyond it.
+    refuse_warnings: kinds of warning that refuse a document.
     """
 
     ingest_id: str
     resume_after_seq: int = 0
     validate_only: bool = False
     clearance: Label = Label.INTERNAL
+    refuse_warnings: frozenset[WarningKind] = frozenset()
 
 
 class _Undo(Exception):

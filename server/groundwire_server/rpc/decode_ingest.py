@@ -9,6 +9,7 @@ from groundwire.v1 import evidence_pb2, ingest_pb2
 from groundwire_server.errors import RowRefused
 from groundwire_server.evidence import Label, Principal, ReviewStatus
 from groundwire_server.ingest import DocumentHead, FactFields, FactFileHead, IngestOpening, RelationFields
+from groundwire_server.readers import WarningKind
 from groundwire_server.rpc.decode_value import decode_attributes, decode_dimensions, decode_time
 from groundwire_server.rpc.findings import Findings
 
@@ -25,11 +26,19 @@ __all__ = [
 def decode_opening(message: ingest_pb2.IngestStart, principal: Principal, findings: Findings) -> IngestOpening:
     """How an ingest is opened. The library must be named."""
     findings.required("start.library_id", message.library_id)
+    kinds = [
+        number
+        for place, number in enumerate(message.refuse_warnings)
+        if findings.known(
+            f"start.refuse_warnings[{place}]", number, ingest_pb2.IngestWarningKind.DESCRIPTOR, required=True
+        )
+    ]
     return IngestOpening(
         ingest_id=message.ingest_id,
         resume_after_seq=message.resume_after_seq,
         validate_only=message.validate_only,
         clearance=principal.clearance,
+        refuse_warnings=frozenset(map(WarningKind, kinds)),
     )
 
 

@@ -78,7 +78,9 @@ def _outcome(event: DocumentOutcome) -> ingest_pb2.DocumentOutcome:
         unchanged=event.unchanged,
         warnings=[
             ingest_pb2.IngestWarning(
-                locator=cut_utf8(each.locator, _WARNING_BYTES), message=cut_utf8(each.message, _WARNING_BYTES)
+                locator=cut_utf8(each.locator, _WARNING_BYTES),
+                message=cut_utf8(each.message, _WARNING_BYTES),
+                kind=ingest_pb2.IngestWarningKind.ValueType(each.kind.value),
             )
             for each in event.warnings
         ],

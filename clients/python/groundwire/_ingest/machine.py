@@ -7,7 +7,7 @@ server wants. What the server says twice after a resumption is told once.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import Enum
 from typing import Any
@@ -50,9 +50,22 @@ class IngestMachine:
     (sends it, or does what it needs: `offer` a part, or tell that there is none with `end`) and `receive`.
     """
 
-    def __init__(self, request: Callable[..., Upload], ingest_id: str, library: str, *, validate_only: bool) -> None:
+    def __init__(
+        self,
+        request: Callable[..., Upload],
+        ingest_id: str,
+        library: str,
+        *,
+        validate_only: bool,
+        refuse_warnings: Sequence[int] = (),
+    ) -> None:
         self._request = request
-        self._start = ingest_pb2.IngestStart(ingest_id=ingest_id, library_id=library, validate_only=validate_only)
+        self._start = ingest_pb2.IngestStart(
+            ingest_id=ingest_id,
+            library_id=library,
+            validate_only=validate_only,
+            refuse_warnings=[ingest_pb2.IngestWarningKind.ValueType(number) for number in refuse_warnings],
+        )
         self._unsure: deque[Part] = deque()  # offered and not durable: seqs after durable, without gaps
         self._untold: deque[Part] = deque()  # durable, and no ack has told yet what became of them; without messages
         self._sent = 0  # highest seq sent on this connection

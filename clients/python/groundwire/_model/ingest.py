@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from groundwire._model.named import NamedEnum
 from groundwire._model.reason import Cause, ErrorReason
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "IngestAck",
     "IngestSummary",
     "IngestWarning",
+    "IngestWarningKind",
     "Reconnecting",
     "RejectedRow",
     "RowsRejected",
@@ -36,12 +38,25 @@ class IngestAck:
     durable_seq: int
 
 
+class IngestWarningKind(NamedEnum):
+    """What was not read as one would expect."""
+
+    UNSPECIFIED = 0
+    METADATA_SKIPPED = 1
+    PAGE_WITHOUT_TEXT = 2
+    PART_SKIPPED = 3
+    TEXT_UNCERTAIN = 4
+    VALUE_MISSING = 5
+    MORE = 6
+
+
 @dataclass(frozen=True, slots=True)
 class IngestWarning:
     """Something in a document that was not read as one would expect."""
 
     locator: str
     message: str
+    kind: IngestWarningKind = IngestWarningKind.UNSPECIFIED
 
 
 @dataclass(frozen=True, slots=True)

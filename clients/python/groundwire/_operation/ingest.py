@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from groundwire._ingest.machine import IngestMachine
 from groundwire._ingest.parts import Cutter, DocumentCutter, FactCutter
 from groundwire._ingest.run import IngestRun
-from groundwire._model.ingest import Withdrawal
+from groundwire._model.ingest import IngestWarningKind, Withdrawal
 from groundwire._operation.kinds import Method, Unary, method
+from groundwire._operation.options import numbers
 from groundwire._wire.mirror import value_of
 from groundwire.v1 import ingest_pb2
 
@@ -27,9 +29,16 @@ class Ingest:
     run: IngestRun
 
 
-def ingest_documents(documents: object, library: str, ingest_id: str | None, validate_only: bool) -> Ingest:
+def ingest_documents(
+    documents: object,
+    library: str,
+    ingest_id: str | None,
+    validate_only: bool,
+    refuse_warnings: Iterable[IngestWarningKind | str],
+) -> Ingest:
     """IngestService.IngestDocuments."""
-    run = _run(ingest_pb2.IngestDocumentsRequest, library, ingest_id, validate_only)
+    kinds = numbers(IngestWarningKind, refuse_warnings)
+    run = _run(ingest_pb2.IngestDocumentsRequest, library, ingest_id, validate_only, kinds)
     return Ingest(method("IngestService/IngestDocuments"), documents, DocumentCutter(), run)
 
 
@@ -39,9 +48,12 @@ def ingest_facts(items: object, library: str, ingest_id: str | None, validate_on
     return Ingest(method("IngestService/IngestFacts"), items, FactCutter(), run)
 
 
-def _run(request: Any, library: str, ingest_id: str | None, validate_only: bool) -> IngestRun:
+def _run(
+    request: Any, library: str, ingest_id: str | None, validate_only: bool, refuse_warnings: Sequence[int] = ()
+) -> IngestRun:
     ingest_id = ingest_id or str(uuid.uuid4())
-    return IngestRun(ingest_id, IngestMachine(request, ingest_id, library, validate_only=validate_only))
+    machine = IngestMachine(request, ingest_id, library, validate_only=validate_only, refuse_warnings=refuse_warnings)
+    return IngestRun(ingest_id, machine)
 
 
 def withdraw(doc_id: str, library: str) -> Unary[Withdrawal]:

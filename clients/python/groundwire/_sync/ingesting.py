@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from groundwire._model.ingest import Withdrawal
+from groundwire._model.ingest import IngestWarningKind, Withdrawal
 from groundwire._model.upload import DocumentUpload, FactFile, FactRecord, RelationRecord
 from groundwire._operation import ingest
 from groundwire._sync.connection import Connection
@@ -23,12 +23,14 @@ class IngestingClient(Connection):
         library: str = "default",
         ingest_id: str | None = None,
         validate_only: bool = False,
+        refuse_warnings: Iterable[IngestWarningKind | str] = (),
     ) -> IngestStream:
         """Store documents; each is visible whole or not at all.
 
         ingest_id: a UUID of the caller's own makes the very same ingest resumable after a crash of the caller.
+        refuse_warnings: kinds of warning, e.g. "PAGE_WITHOUT_TEXT", that refuse a document instead of being told.
         """
-        return self._upload(ingest.ingest_documents(documents, library, ingest_id, validate_only))
+        return self._upload(ingest.ingest_documents(documents, library, ingest_id, validate_only, refuse_warnings))
 
     def ingest_facts(
         self,

@@ -65,6 +65,46 @@ LABEL_RESTRICTED: Label.ValueType  # 4
 """Never reaches a prompt, a model or the wire."""
 global___Label = Label
 
+class _IngestWarningKind:
+    ValueType = typing.NewType("ValueType", builtins.int)
+    V: typing_extensions.TypeAlias = ValueType
+
+class _IngestWarningKindEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[_IngestWarningKind.ValueType], builtins.type):
+    DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
+    INGEST_WARNING_KIND_UNSPECIFIED: _IngestWarningKind.ValueType  # 0
+    """Of a kind that this version does not know."""
+    INGEST_WARNING_KIND_METADATA_SKIPPED: _IngestWarningKind.ValueType  # 1
+    """Something that the document says about itself (front matter, properties) was passed over or changed."""
+    INGEST_WARNING_KIND_PAGE_WITHOUT_TEXT: _IngestWarningKind.ValueType  # 2
+    """Pages or slides that show something and hold no text, e.g. scans."""
+    INGEST_WARNING_KIND_PART_SKIPPED: _IngestWarningKind.ValueType  # 3
+    """A part that is not read: a diagram, an embedded file, an attachment, a hidden sheet."""
+    INGEST_WARNING_KIND_TEXT_UNCERTAIN: _IngestWarningKind.ValueType  # 4
+    """Characters that the file does not tell for certain."""
+    INGEST_WARNING_KIND_VALUE_MISSING: _IngestWarningKind.ValueType  # 5
+    """A cell whose formula was never computed."""
+    INGEST_WARNING_KIND_MORE: _IngestWarningKind.ValueType  # 6
+    """There are more warnings than are listed; of each kind that there is, one is."""
+
+class IngestWarningKind(_IngestWarningKind, metaclass=_IngestWarningKindEnumTypeWrapper):
+    """What was not read as one would expect."""
+
+INGEST_WARNING_KIND_UNSPECIFIED: IngestWarningKind.ValueType  # 0
+"""Of a kind that this version does not know."""
+INGEST_WARNING_KIND_METADATA_SKIPPED: IngestWarningKind.ValueType  # 1
+"""Something that the document says about itself (front matter, properties) was passed over or changed."""
+INGEST_WARNING_KIND_PAGE_WITHOUT_TEXT: IngestWarningKind.ValueType  # 2
+"""Pages or slides that show something and hold no text, e.g. scans."""
+INGEST_WARNING_KIND_PART_SKIPPED: IngestWarningKind.ValueType  # 3
+"""A part that is not read: a diagram, an embedded file, an attachment, a hidden sheet."""
+INGEST_WARNING_KIND_TEXT_UNCERTAIN: IngestWarningKind.ValueType  # 4
+"""Characters that the file does not tell for certain."""
+INGEST_WARNING_KIND_VALUE_MISSING: IngestWarningKind.ValueType  # 5
+"""A cell whose formula was never computed."""
+INGEST_WARNING_KIND_MORE: IngestWarningKind.ValueType  # 6
+"""There are more warnings than are listed; of each kind that there is, one is."""
+global___IngestWarningKind = IngestWarningKind
+
 @typing.final
 class IngestDocumentsRequest(google.protobuf.message.Message):
     """Client to server."""
@@ -109,6 +149,7 @@ class IngestStart(google.protobuf.message.Message):
     LIBRARY_ID_FIELD_NUMBER: builtins.int
     RESUME_AFTER_SEQ_FIELD_NUMBER: builtins.int
     VALIDATE_ONLY_FIELD_NUMBER: builtins.int
+    REFUSE_WARNINGS_FIELD_NUMBER: builtins.int
     ingest_id: builtins.str
     """Made by the client, a UUID: makes a repeat safe. Known for Limits.ingest_resume_window. On resumption all other
     fields but resume_after_seq must be the same; else INGEST_ID_IN_USE.
@@ -119,6 +160,12 @@ class IngestStart(google.protobuf.message.Message):
     """Highest seq up to which the client knows that all is durable and what became of it. 0: none."""
     validate_only: builtins.bool
     """Report what would happen and store nothing."""
+    @property
+    def refuse_warnings(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[global___IngestWarningKind.ValueType]:
+        """Documents only: a document with a warning of one of these kinds is refused with DEGRADATION_FORBIDDEN, and the
+        others go on.
+        """
+
     def __init__(
         self,
         *,
@@ -126,8 +173,9 @@ class IngestStart(google.protobuf.message.Message):
         library_id: builtins.str = ...,
         resume_after_seq: builtins.int = ...,
         validate_only: builtins.bool = ...,
+        refuse_warnings: collections.abc.Iterable[global___IngestWarningKind.ValueType] | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["ingest_id", b"ingest_id", "library_id", b"library_id", "resume_after_seq", b"resume_after_seq", "validate_only", b"validate_only"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["ingest_id", b"ingest_id", "library_id", b"library_id", "refuse_warnings", b"refuse_warnings", "resume_after_seq", b"resume_after_seq", "validate_only", b"validate_only"]) -> None: ...
 
 global___IngestStart = IngestStart
 
@@ -396,17 +444,21 @@ class IngestWarning(google.protobuf.message.Message):
 
     LOCATOR_FIELD_NUMBER: builtins.int
     MESSAGE_FIELD_NUMBER: builtins.int
+    KIND_FIELD_NUMBER: builtins.int
     locator: builtins.str
     """Where, e.g. "report.pdf#page=7"."""
     message: builtins.str
-    """What, e.g. "page holds an image and no text"."""
+    """What, e.g. "the page shows a picture and holds no text of its own"."""
+    kind: global___IngestWarningKind.ValueType
+    """Of which kind."""
     def __init__(
         self,
         *,
         locator: builtins.str = ...,
         message: builtins.str = ...,
+        kind: global___IngestWarningKind.ValueType = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["locator", b"locator", "message", b"message"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["kind", b"kind", "locator", b"locator", "message", b"message"]) -> None: ...
 
 global___IngestWarning = IngestWarning
 
