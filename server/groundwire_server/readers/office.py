@@ -16,6 +16,9 @@ __all__ = ["checked_package", "core_properties"]
 # Pictures, fonts and embedded files are not read, so that they are not unpacked either.
 _NOT_READ = ("/media/", "/embeddings/", "/fonts/", "/activeX/", "/printerSettings/")
 
+# What programs write where nobody said a title.
+_NO_TITLES = frozenset({"", "document", "powerpoint presentation", "presentation", "word document"})
+
 
 def checked_package(source: Source) -> io.BytesIO:
     """The file after the guard has looked at it, without pictures and embedded files.
@@ -35,6 +38,7 @@ def core_properties(opened: Any) -> tuple[str, tuple[Attribute, ...]]:
     if not any(relation.reltype.endswith("/core-properties") for relation in opened.part.package.iter_rels()):
         return "", ()
     properties = opened.core_properties
+    title = properties.title or ""
     created = properties.created
     day = created.date() if isinstance(created, datetime) else None
-    return properties.title or "", file_properties(properties.author or "", day)
+    return "" if title.strip().casefold() in _NO_TITLES else title, file_properties(properties.author or "", day)

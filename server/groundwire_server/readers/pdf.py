@@ -232,7 +232,11 @@ def _attributes(said: dict[str, str]) -> tuple[Attribute, ...]:
 
 def _page_warnings(doc_id: str, pages: Sequence[_Page]) -> Iterator[ReadWarning]:
     kinds = (
-        ("scanned", WarningKind.PAGE_WITHOUT_TEXT, "shows a picture and holds no text of its own (a scan?)"),
+        (
+            "scanned",
+            WarningKind.PAGE_WITHOUT_TEXT,
+            "shows a picture and holds no text of its own, or hardly any (a scan?)",
+        ),
         ("damaged", WarningKind.PART_SKIPPED, "is damaged and was not read"),
         ("unmapped", WarningKind.TEXT_UNCERTAIN, "has a font that does not say which characters it shows"),
     )
@@ -259,7 +263,9 @@ def _unread(doc_id: str, document: Any) -> list[ReadWarning]:
     warnings = []
     attached = document.count_attachments()
     if attached:
-        warnings.append(ReadWarning(doc_id, f"{attached} attached files were not read", WarningKind.PART_SKIPPED))
+        warnings.append(
+            ReadWarning(doc_id, f"not read: {attached} attached file{'s' * (attached > 1)}", WarningKind.PART_SKIPPED)
+        )
     if document.get_formtype():
         warnings.append(
             ReadWarning(doc_id, "what was filled into the fields of its form was not read", WarningKind.PART_SKIPPED)

@@ -12,8 +12,9 @@ __all__ = ["Line", "PageText", "read_lines"]
 
 # pdfium gives this for a hyphen at the end of a line, and leaves the end of the line out.
 _LINE_HYPHEN = "\x02"
-# Between words of justified text there is less; between the cells of a row there is more.
-_CELL_GAP_EMS = 1.0
+# Gaps between cells, in sizes of type: surely, and where they differ that much from those between words. Justified text
+# in narrow columns comes near to the second.
+_SURE_GAP, _CELL_GAP, _UNEVEN = 2.5, 1.2, 1.8
 _NAME_BYTES = 128
 
 
@@ -114,17 +115,17 @@ def _line(
 
 
 def _has_gaps(pdfium: Any, handle: Any, chars: list[str], shown: list[int], size: float) -> bool:
-    """Whether two words stand as far apart as cells do; what follows a mark of a list does not count."""
-    words = 0
+    """Whether words stand as far apart as cells do; what follows a mark of a list does not count."""
+    words, gaps = 0, list[float]()
     for before, after in pairwise(shown):
         if after == before + 1 or not "".join(chars[before + 1 : after]).isspace():
             continue
         words += 1
         if words == 1 and before - shown[0] < 4:
             continue
-        if _box(pdfium, handle, after)[0] - _box(pdfium, handle, before)[2] > _CELL_GAP_EMS * size:
-            return True
-    return False
+        gaps.append(_box(pdfium, handle, after)[0] - _box(pdfium, handle, before)[2])
+    widest = max(gaps, default=0.0)
+    return widest > _SURE_GAP * size or (widest > _CELL_GAP * size and (len(gaps) == 1 or widest > _UNEVEN * min(gaps)))
 
 
 def _box(pdfium: Any, handle: Any, index: int) -> tuple[float, float, float, float]:

@@ -137,7 +137,8 @@ class _Slide:
         related = next(shape.element.iter(f"{_DIAGRAM}relIds"), None)
         ident = None if related is None else related.get(f"{_RELATION}dm")
         if ident is None:
-            self._unread["object" if shape.element.tag.endswith("graphicFrame") else "shape"] += _shows(shape)
+            if not shape.element.tag.endswith("cxnSp"):  # lines that join shapes hold nothing to be read
+                self._unread["object"] += 1
             return
         blob = self._slide.part.related_part(ident).blob
         root = parse_xml(self._source.doc_id, "diagram", blob, max_depth=self._source.options.max_depth)
@@ -191,8 +192,3 @@ def _is_furniture(shape: Any) -> bool:
 
     kinds = (PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.HEADER)
     return bool(shape.is_placeholder and shape.placeholder_format.type in kinds)
-
-
-def _shows(shape: Any) -> bool:
-    """Lines that join shapes hold nothing to be read."""
-    return not shape.element.tag.endswith("cxnSp")

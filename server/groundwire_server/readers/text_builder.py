@@ -103,7 +103,7 @@ class TextBuilder:
         """
         text = "".join(self._pieces)
         if not text:
-            raise DocumentRefused(ErrorReason.DOCUMENT_NO_TEXT, f"{self._source.doc_id}: the file holds no text.")
+            raise self._no_text()
         first = next((heading.title for heading in self._headings if heading.title), "")
         return Document(
             doc_id=self._source.doc_id,
@@ -117,6 +117,14 @@ class TextBuilder:
             attributes=attributes,
             warnings=tuple(self.warnings),
         )
+
+    def _no_text(self) -> DocumentRefused:
+        """What was not read tells why there is no text."""
+        message = f"{self._source.doc_id}: the file holds no text"
+        if self.warnings:
+            first, more = self.warnings[0], len(self.warnings) - 1
+            message += f" ({first.locator}: {first.message}{f'; and {more} more' if more else ''})"
+        return DocumentRefused(ErrorReason.DOCUMENT_NO_TEXT, f"{message}.")
 
     def _places(self) -> PlaceMap:
         axes = tuple(
