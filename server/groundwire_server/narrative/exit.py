@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from groundwire_server.evidence import (
+    Call,
     ChunkId,
     Lineage,
     Principal,
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Found", "make_snippets"]
 
+_AT_ONCE = 50  # rows that are fetched before the cancel token is asked again
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -39,9 +42,9 @@ class Found:
 
 
 def make_snippets(
-    found: Sequence[Found], top_k: int, principal: Principal, query_tokens: Collection[str], reach: Reach
+    found: Sequence[Found], top_k: int, call: Call, query_tokens: Collection[str], reach: Reach
 ) -> list[Snippet]:
-    """The first `top_k` readable hits as snippets, in the order of the hits; rows are fetched once a library.
+    """The first `top_k` readable hits as snippets, in the order of the hits; each row is fetched once.
 
     A hit with a parent or a window brings that for the prompt, unless one before it has brought it.
 
@@ -49,15 +52,18 @@ def make_snippets(
     before a snippet is made of it, and the next hit takes its place.
     """
     snippets: list[Snippet] = []
+    if not found:
+        return snippets
     highlighter = Highlighter(query_tokens)
-    parents = {each.library_id: ParentTexts(each, principal) for each in reach.snapshots}
+    parents = {each.library_id: ParentTexts(each, call.principal) for each in reach.snapshots}
     waiting = iter(found)
-    while len(snippets) < top_k and (some := list(islice(waiting, top_k - len(snippets)))):
+    while len(snippets) < top_k and (some := list(islice(waiting, min(top_k - len(snippets), _AT_ONCE)))):
+        call.cancel.check("exit")
         rows: dict[str, list[int]] = {}
         for one in some:
             rows.setdefault(one.snapshot.library_id, []).append(one.hit.row)
         chunks = reach.each(
-            lambda snapshot, rows=rows: _readable(snapshot, rows, principal, parents)  # type: ignore[misc]
+            lambda snapshot, rows=rows: _readable(snapshot, rows, call.principal, parents)  # type: ignore[misc]
         )
         for one in some:
             readable = chunks.get(one.snapshot.library_id, {}).get(one.hit.row)

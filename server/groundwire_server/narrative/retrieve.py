@@ -91,7 +91,7 @@ def retrieve(
     started = time.perf_counter()
     states = reach.each(lambda snapshot: snapshot.snapshot_id(call.principal))
     tokens = frozenset(token for variant in outcome.variants for token in tokenize(variant.text))
-    snippets = make_snippets(outcome.found, top_k, call.principal, tokens, reach)
+    snippets = make_snippets(outcome.found, top_k, call, tokens, reach)
     elapsed = timedelta(seconds=time.perf_counter() - started)
     answered = [snapshot.library_id for snapshot in reach.snapshots]
     yield Header(
