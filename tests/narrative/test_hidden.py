@@ -123,7 +123,7 @@ def test_a_hidden_hit_does_not_pass_the_exit_and_the_next_takes_its_place(
     call = Call(local_principal())
     # As if nothing before had kept them out.
     found = [Found(snapshot, Hit(row, fused=1.0)) for row in range(len(docs))]
-    snippets = make_snippets(found, 2, call.principal, frozenset(), Reach(call, [snapshot]))
+    snippets = make_snippets(found, 2, call, frozenset(), Reach(call, [snapshot]))
     assert [one.lineage.doc_id for one in snippets] == ["0.md", "3.md"]
-    everything = make_snippets(found, 10, call.principal, frozenset(), Reach(call, [snapshot]))
+    everything = make_snippets(found, 10, call, frozenset(), Reach(call, [snapshot]))
     assert [one.lineage.doc_id for one in everything] == ["0.md", "3.md", "4.md"]
