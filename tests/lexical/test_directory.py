@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundwire_server.lexical import LexicalDirectory, LexicalIndex, RebuildReason, Rebuilt, directory, tiers
+from groundwire_server.lexical import LexicalDirectory, LexicalIndex, RebuildReason, Rebuilt, pieces, tiers
 from groundwire_server.lexical.manifest import Manifest, write_manifest
 from groundwire_server.lexical.segment import MAX_ROWS
 from groundwire_server.text import TOKENIZER_ID, tokenize
@@ -55,9 +55,18 @@ def assert_answers(index: LexicalIndex, texts: Sequence[str]) -> None:
 
 
 def loaded(path: Path, texts: Sequence[str]) -> LexicalDirectory:
+    """Loaded and settled: nothing goes on behind the test."""
     folder = LexicalDirectory(path)
     folder.load(len(texts), Store(texts))
+    folder.settle()
     return folder
+
+
+def appended(folder: LexicalDirectory, texts: Sequence[str]) -> LexicalIndex:
+    """Rows appended, saved and merged."""
+    folder.append(texts)
+    folder.settle()
+    return folder.index
 
 
 def test_from_nothing_to_a_restart(tmp_path: Path) -> None:
@@ -78,7 +87,7 @@ def test_an_empty_library(tmp_path: Path) -> None:
     folder = loaded(tmp_path, [])
     assert folder.report is not None
     assert folder.report.rebuilt == ()
-    assert_answers(folder.append(["revenue"]), ["revenue"])
+    assert_answers(appended(folder, ["revenue"]), ["revenue"])
     assert_answers(loaded(tmp_path, ["revenue"]).index, ["revenue"])
 
 
@@ -95,7 +104,7 @@ def test_rows_that_the_store_never_took_are_dropped(tmp_path: Path) -> None:
     """The index was ahead when the process died, and the store then got other texts."""
     texts = some_texts(20)
     folder = loaded(tmp_path, texts[:16])
-    folder.append(["lost", "lost too"])
+    appended(folder, ["lost", "lost too"])
     folder = loaded(tmp_path, texts)
     assert folder.report is not None
     assert folder.report.rebuilt == (Rebuilt(16, 18, RebuildReason.OTHER_TEXTS),)
@@ -118,6 +127,7 @@ def test_small_appends_leave_few_segments_and_files(tmp_path: Path) -> None:
     texts = some_texts(300)
     for text in texts:
         folder.append([text])
+    folder.settle()
     assert len(folder.index.segments) <= 3 * 5
     assert len(list(tmp_path.iterdir())) == len(folder.index.segments) + 1
     assert_answers(folder.index, texts)
@@ -163,7 +173,7 @@ def test_any_history_with_any_damage(data: st.DataObject) -> None:
             match data.draw(st.sampled_from(["append", "append", "restart", "damage"])):
                 case "append":
                     more = some_texts(data.draw(st.integers(0, 12)), seed=step + 2)
-                    folder.append(more)
+                    appended(folder, more)
                     texts = [*texts, *more]
                 case "restart":
                     folder = loaded(path, texts)
@@ -245,7 +255,7 @@ def test_texts_that_fail_halfway_leave_the_index_as_it_was(tmp_path: Path) -> No
         folder.append(failing())
     assert_answers(folder.index, texts)
     more = some_texts(9, seed=5)
-    assert_answers(folder.append(more), [*texts, *more])
+    assert_answers(appended(folder, more), [*texts, *more])
     assert_answers(loaded(tmp_path, [*texts, *more]).index, [*texts, *more])
 
 
@@ -255,9 +265,10 @@ def test_a_disk_that_refuses_stops_nothing(tmp_path: Path) -> None:
     blocked.write_text("in the way")
     folder = loaded(blocked, texts[:20])
     assert (folder.unsaved_rows, folder.write_error) == (20, "EEXIST")
-    assert_answers(folder.append(texts[20:25]), texts[:25])
+    assert_answers(appended(folder, texts[20:25]), texts[:25])
+    assert (folder.unsaved_rows, folder.write_error) == (25, "EEXIST")
     blocked.unlink()
-    assert_answers(folder.append(texts[25:]), texts)
+    assert_answers(appended(folder, texts[25:]), texts)
     assert (folder.unsaved_rows, folder.write_error) == (0, "")
     again = loaded(blocked, texts)
     assert again.report is not None
@@ -272,7 +283,7 @@ def test_a_full_disk_keeps_what_it_had(tmp_path: Path) -> None:
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
-        assert_answers(folder.append(texts[20:]), texts)
+        assert_answers(appended(folder, texts[20:]), texts)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
         signal.signal(signal.SIGXFSZ, handler)
@@ -284,15 +295,15 @@ def test_a_full_disk_keeps_what_it_had(tmp_path: Path) -> None:
     assert restarted.report is not None
     assert (restarted.report.kept, restarted.report.caught_up) == (20, 380)
     assert_answers(restarted.index, texts)
-    folder.append(["revenue"])
+    appended(folder, ["revenue"])
     assert folder.unsaved_rows == 0
 
 
 def test_large_texts_and_full_segments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks, full segments and their merging, at a hundredth of their size."""
-    monkeypatch.setattr(directory, "_BLOCK_ROWS", 40)
-    monkeypatch.setattr(directory, "_BLOCK_CHARACTERS", 900)
-    monkeypatch.setattr(directory, "MAX_ROWS", 256)
+    monkeypatch.setattr(pieces, "_BLOCK_ROWS", 40)
+    monkeypatch.setattr(pieces, "_BLOCK_CHARACTERS", 900)
+    monkeypatch.setattr(pieces, "MAX_ROWS", 256)
     texts = some_texts(700, seed=9)
     folder = loaded(tmp_path, texts)
     assert [segment.size for segment in folder.index.segments] == [256, 256, 188]
@@ -322,6 +333,7 @@ def run(limit):
     folder.load(40, lambda start, stop: texts[start:stop])
     for start in range(40, len(texts), appended_in):
         folder.append(texts[start : start + appended_in])
+        folder.settle()
 
 limit = int(sys.argv[3])
 while True:

@@ -81,6 +81,7 @@ def main() -> None:
         write_batch(library, number)
         say(number)
         embed(library, embedder)
+        library.settle()  # what goes on behind the writes is passed as often as they are
     say("survived")
 
 

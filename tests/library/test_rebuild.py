@@ -23,11 +23,13 @@ def chunks(count: int) -> Doc:
 
 def test_the_index_of_words_is_built_anew_beside_the_one_in_use(tmp_path: Path) -> None:
     library = make_library(tmp_path, [chunks(5000)])
+    library.settle()
     held = library.snapshot()
     folder = library.folder / "index"
     before = {path.name for path in (folder / "lexical").iterdir()}
     rows: list[int] = []
     library.rebuild_words(rows.append)
+    library.settle()
     assert rows[0] == 0
     assert rows == sorted(rows)
     everything = np.ones(held.rows, bool)
@@ -49,6 +51,7 @@ def test_a_rebuild_that_is_broken_off_or_finds_no_room_leaves_all_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     library = make_library(tmp_path, [chunks(3000)])
+    library.settle()
     folder = library.folder / "index"
     before = {path: path.read_bytes() for path in (folder / "lexical").iterdir()}
     held = library.snapshot()
@@ -60,7 +63,7 @@ def test_a_rebuild_that_is_broken_off_or_finds_no_room_leaves_all_as_it_was(
     with pytest.raises(KeyboardInterrupt):
         library.rebuild_words(stop)
     with monkeypatch.context() as patched:
-        patched.setattr("groundwire_server.lexical.directory.write_segment", _no_room)
+        patched.setattr("groundwire_server.lexical.folder.write_segment", _no_room)
         with pytest.raises(ResourceExhausted) as refused:
             library.rebuild_words(lambda row: None)
     assert refused.value.reason is ErrorReason.STORAGE_FULL
@@ -75,6 +78,7 @@ def _no_room(path: Path, segment: object) -> str:
 
 def test_what_is_sound_on_the_disk_is_kept_and_the_rest_is_built(tmp_path: Path) -> None:
     library = make_library(tmp_path, [chunks(100)])
+    library.settle()
     folder = library.folder / "index/lexical"
     sound = {path.name: path.stat().st_ino for path in folder.glob("segment-*")}
     library.rebuild_words(lambda row: None, keep_sound=True)

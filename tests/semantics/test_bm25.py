@@ -25,12 +25,14 @@ batch_sizes = st.lists(st.integers(1, 5), max_size=5)
 def build(folder: Path, texts: Sequence[str], sizes: Sequence[int] = ()) -> LexicalIndex:
     """An index over `texts`, the first ones in batches of these sizes."""
     directory = LexicalDirectory(folder)
-    index = directory.load(0, lambda start, stop: texts[start:stop])
+    directory.load(0, lambda start, stop: texts[start:stop])
     start = 0
     for size in [*sizes, len(texts)]:
-        index = directory.append(texts[start : start + size])
+        directory.append(texts[start : start + size])
         start += size
-    return index
+    directory.settle()
+    directory.close()
+    return directory.index
 
 
 def mask_of(keep: Sequence[bool]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -270,6 +272,7 @@ def test_a_reopened_index_gives_the_same_bits(tmp_path: Path) -> None:
         assert search_all(before, query) == search_all(after, query)
     assert directory.report is not None
     assert directory.report.kept == len(texts)
+    directory.close()
 
 
 def test_damage_is_noticed_and_mended_never_guessed_at(tmp_path: Path) -> None:
@@ -284,13 +287,17 @@ def test_damage_is_noticed_and_mended_never_guessed_at(tmp_path: Path) -> None:
         raw = file.read_bytes()
         for place in {0, len(raw) // 2, len(raw) - 1} if raw else ():
             file.write_bytes(raw[:place] + bytes([raw[place] ^ 0xFF]) + raw[place + 1 :])
-            again = LexicalDirectory(folder).load(len(texts), lambda start, stop: texts[start:stop])
+            directory = LexicalDirectory(folder)
+            again = directory.load(len(texts), lambda start, stop: texts[start:stop])
             assert search_all(again, "revenue 7") == expected
+            directory.close()
 
 
 def test_an_index_over_other_texts_is_not_used(tmp_path: Path) -> None:
     build(tmp_path, ["revenue", "cost"])
     others = ["売上", "利益"]
-    index = LexicalDirectory(tmp_path).load(2, lambda start, stop: others[start:stop])
+    directory = LexicalDirectory(tmp_path)
+    index = directory.load(2, lambda start, stop: others[start:stop])
     assert search_all(index, "revenue") == {}
     assert search_all(index, "売上") == expected_over("売上", others, [True, True])
+    directory.close()

@@ -16,7 +16,7 @@ from groundwire_server.text import code_point_tables, form_with_joined_words
 __all__ = ["PostingsCounter"]
 
 _FIRST_TERMS = 1 << 10
-_FIRST_POSTINGS = 1 << 12
+_CHARACTERS_A_TERM = 16
 _ENDED = ord("\n")
 
 
@@ -30,14 +30,14 @@ class PostingsCounter:
     def __init__(self, compiled: ModuleType) -> None:
         self._kernels = compiled
         self._state = np.zeros(2, dtype=np.int64)  # terms, postings
-        self._keys = np.empty(_FIRST_TERMS, dtype=np.uint64)
-        self._last = np.empty(_FIRST_TERMS, dtype=np.int64)
-        self._word_ends = np.zeros(_FIRST_TERMS + 1, dtype=np.int64)
-        self._spelled = np.empty(8 * _FIRST_TERMS, dtype=np.uint32)
-        self._table_keys, self._table_terms = _empty_table(2 * _FIRST_TERMS)
-        self._terms = np.empty(_FIRST_POSTINGS, dtype=np.uint32)
-        self._rows = np.empty(_FIRST_POSTINGS, dtype=np.uint16)
-        self._counts = np.empty(_FIRST_POSTINGS, dtype=np.uint32)
+        self._keys = np.empty(0, dtype=np.uint64)
+        self._last = np.empty(0, dtype=np.int64)
+        self._word_ends = np.zeros(1, dtype=np.int64)
+        self._spelled = np.empty(0, dtype=np.uint32)
+        self._table_keys, self._table_terms = _empty_table(0)
+        self._terms = np.empty(0, dtype=np.uint32)
+        self._rows = np.empty(0, dtype=np.uint16)
+        self._counts = np.empty(0, dtype=np.uint32)
         self._lengths: list[NDArray[np.int64]] = []
 
     def add(self, texts: Sequence[str], first_row: int) -> None:
@@ -54,9 +54,12 @@ class PostingsCounter:
                 ]
             )
         lengths = np.zeros(len(texts), dtype=np.int64)
+        if first_row == 0 and texts:  # mostly all the room that these texts need
+            self._make_room(max(_FIRST_TERMS, int(ends[-1]) // _CHARACTERS_A_TERM), int(ends[-1]))
         text = 0
         while text < len(texts):
-            self._make_room(2 * int(ends[text] - (ends[text - 1] if text else 0)))
+            most = 2 * int(ends[text] - (ends[text - 1] if text else 0))
+            self._make_room(most, most)
             text = self._kernels.add_texts(
                 text, points, ends, formed, tables.matching, tables.kinds, first_row,
                 self._table_keys, self._table_terms, self._keys, self._last, self._word_ends, self._spelled,
@@ -98,22 +101,23 @@ class PostingsCounter:
             spellings=spellings,
         )
 
-    def _make_room(self, most: int) -> None:
-        """Room for so many further terms, postings and code points, at least."""
+    def _make_room(self, new_terms: int, new_postings: int) -> None:
+        """Room for so many further terms, and for postings and code points, at least."""
         terms, postings = self._state.tolist()
-        if terms + most > len(self._keys):
-            size = _grown(len(self._keys), terms + most)
+        most = terms + new_terms
+        if most > len(self._keys):
+            size = _grown(len(self._keys), most)
             self._keys = np.resize(self._keys, size)
             self._last = np.resize(self._last, size)
             self._word_ends = np.resize(self._word_ends, size + 1)
-        if 2 * (terms + most) > len(self._table_keys):
-            self._table_keys, self._table_terms = _empty_table(_grown(len(self._table_keys), 2 * (terms + most)))
+        if 2 * most > len(self._table_keys):
+            self._table_keys, self._table_terms = _empty_table(_grown(len(self._table_keys), 2 * most))
             self._kernels.rehash(self._table_keys, self._table_terms, self._keys, terms)
-        spelled = int(self._word_ends[terms]) + most
+        spelled = int(self._word_ends[terms]) + new_terms
         if spelled > len(self._spelled):
             self._spelled = np.resize(self._spelled, _grown(len(self._spelled), spelled))
-        if postings + most > len(self._terms):
-            size = _grown(len(self._terms), postings + most)
+        if postings + new_postings > len(self._terms):
+            size = _grown(len(self._terms), postings + new_postings)
             self._terms = np.resize(self._terms, size)
             self._rows = np.resize(self._rows, size)
             self._counts = np.resize(self._counts, size)
@@ -139,7 +143,5 @@ def _empty_table(slots: int) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
 
 
 def _grown(size: int, needed: int) -> int:
-    """A power of two times `size` that is enough."""
-    while size < needed:
-        size *= 2
-    return size
+    """A power of two that is enough, and twice `size` at least."""
+    return max(1 << (needed - 1).bit_length(), 2 * size)

@@ -1,53 +1,36 @@
-"""The index of one library on disk: opened, caught up, repaired and extended.
+"""The index of one library on disk: opened, caught up, repaired, extended, and tidied behind all that.
 
 The store is the truth and this is derived from it. Whatever is missing, damaged, of another tokenizer or not about the
-texts that the store has now is built again from the texts, and the results are the same. Files never change: new
-segments are written first, then the manifest is replaced as a whole, then files that it no longer names are removed; a
-process that dies between two of these steps leaves nothing that the next start does not put right.
+texts that the store has now is built again from the texts, and the results are the same. A write adds its rows in
+memory and is done; a thread behind it saves them, merges what is due and checks what was mapped unchecked. Whoever
+writes or reads waits for none of that, and a process that dies has lost nothing that the next start does not catch up.
 """
 
 from __future__ import annotations
 
-import errno
-import hashlib
+import logging
+import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from enum import Enum
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from groundwire_server.lexical.build import build_postings
 from groundwire_server.lexical.compiled import capped_lengths
-from groundwire_server.lexical.durable import TEMPORARY_SUFFIX, sync_folder
+from groundwire_server.lexical.folder import RebuildReason, SegmentFolder
 from groundwire_server.lexical.index import LexicalIndex
-from groundwire_server.lexical.manifest import FORMAT, Manifest, SegmentEntry, read_manifest, write_manifest
-from groundwire_server.lexical.merge import merge_postings, merge_segments
-from groundwire_server.lexical.postings import Postings, pack
-from groundwire_server.lexical.segment import MAX_ROWS, Segment
-from groundwire_server.lexical.segment_file import DamagedFile, map_segment, read_segment, write_segment
+from groundwire_server.lexical.manifest import SegmentEntry
+from groundwire_server.lexical.merge import merge_segments
+from groundwire_server.lexical.pieces import Piece, Texts, built, counted, text_sha256
+from groundwire_server.lexical.segment_file import DamagedFile
 from groundwire_server.lexical.tiers import is_full, merge_start
-from groundwire_server.text import TOKENIZER_ID
 
-__all__ = ["LexicalDirectory", "LoadReport", "RebuildReason", "Rebuilt", "Texts"]
+__all__ = ["LexicalDirectory", "LoadReport", "Rebuilt"]
 
-Texts = Callable[[int, int], Iterable[str]]
-"""Texts of the rows from the first number up to, not including, the second; in row order."""
-
-_SEGMENT_PREFIX = "segment-"
-_BLOCK_ROWS = 4096
-_BLOCK_CHARACTERS = 1 << 22
-
-
-class RebuildReason(Enum):
-    """Why rows were indexed again."""
-
-    NO_INDEX = "there is no index"
-    DAMAGED = "a file is missing or is not as it was written"
-    OTHER_TOKENIZER = "made by another tokenizer"
-    OTHER_FORMAT = "made in another format"
-    OTHER_TEXTS = "not about the texts that the store has"
+_log = logging.getLogger(__name__)
+_one_merge = threading.Lock()  # in a process: each takes memory for all the postings that it moves
+_CHECK_AFTER_SECONDS = 2.0  # the first answers come before the files are checked
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,32 +44,21 @@ class Rebuilt:
 
 @dataclass(frozen=True, slots=True)
 class LoadReport:
-    """What `load` found and did; numbers only, so it can be logged.
+    """What `load` found and did, and what was found out afterwards; numbers only, so it can be logged.
 
     Attributes:
-        rows: rows of the index now.
+        rows: rows of the index when it was loaded.
         kept: rows whose segments were taken as they were.
         caught_up: rows that were not yet indexed.
         rebuilt: rows that had to be indexed again.
+        unchecked: rows whose files were mapped by their stamp and header, and are checked as a whole afterwards.
     """
 
     rows: int
     kept: int
     caught_up: int
     rebuilt: tuple[Rebuilt, ...]
-
-
-@dataclass(slots=True)
-class _Piece:
-    """A segment in row order; `file` is empty while it is not on disk."""
-
-    segment: Segment
-    last_text_sha256: str
-    file: str = ""
-    sha256: str = ""
-
-    def entry(self) -> SegmentEntry:
-        return SegmentEntry(self.file, self.sha256, self.segment.size, self.last_text_sha256)
+    unchecked: int = 0
 
 
 class LexicalDirectory:
@@ -94,25 +66,37 @@ class LexicalDirectory:
 
     One process owns the folder, and one thread at a time loads or appends (a lock sees to it). Each gives a new
     immutable `LexicalIndex` over rows 0 .. rows - 1, in the order in which texts were given; readers keep the one that
-    they have, as long as they like.
+    they have, as long as they like. Between two writes the index may be replaced by one of the same rows in fewer
+    segments, which gives the same results.
 
     A disk that refuses a write does not stop the index: its rows are searched from memory, `unsaved_rows` tells how
     many those are, and the next `append` tries again.
 
-    Attributes:
+    Args:
         path: the folder; made when it is not there.
+        on_replaced: called, by the thread behind the writes, when `index` is another one of the same rows.
+
+    Attributes:
+        path: the folder.
         report: what the last `load` found; None before.
-        write_error: name of the error ("ENOSPC") that keeps rows unsaved; empty when all is well.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, on_replaced: Callable[[], None] = lambda: None) -> None:
         self.path = path
         self.report: LoadReport | None = None
-        self.write_error = ""
-        self._lock = threading.Lock()
-        self._pieces: list[_Piece] = []
-        self._next_number = 0
-        self._saved: tuple[SegmentEntry, ...] | None = None
+        self._on_replaced = on_replaced
+        self._folder = SegmentFolder(path)
+        self._writing = threading.Lock()  # one load or append at a time
+        self._lock = threading.Lock()  # of all that follows; never held while files are written or segments merged
+        self._changed = threading.Condition(self._lock)
+        self._thread: threading.Thread | None = None
+        self._closing = False
+        self._hurried = False
+        self._to_save = False
+        self._unchecked: list[SegmentEntry] = []
+        self._texts: Texts = lambda start, stop: ()
+        self._state = ""
+        self._pieces: list[Piece] = []
         self._lengths = np.zeros(0)
         self._capped = np.zeros(0, dtype=np.uint16)
         self._index: LexicalIndex | None = None
@@ -129,144 +113,272 @@ class LexicalDirectory:
         return self._index
 
     @property
+    def write_error(self) -> str:
+        """Name of the error ("ENOSPC") that keeps rows unsaved; empty when all is well."""
+        return self._folder.write_error
+
+    @property
     def unsaved_rows(self) -> int:
         """Rows at the end that are searched but not on disk; a restart indexes them again."""
-        return max(0, self.index.rows - sum(entry.rows for entry in self._saved or ()))
+        return max(0, self.index.rows - sum(entry.rows for entry in self._folder.saved or ()))
 
-    def load(self, n_rows: int, texts: Texts) -> LexicalIndex:
+    def load(
+        self,
+        n_rows: int,
+        texts: Texts,
+        state: str = "",
+        knows: Callable[[str], bool] = lambda state: True,
+        *,
+        check: bool = False,
+    ) -> LexicalIndex:
         """The index of rows 0 .. n_rows - 1: from disk as far as that is sound, from the texts for the rest.
 
-        Checksums are verified, and the text of the last row of each segment. `report` tells what was done.
+        A segment is sound when its file is the one that was written, the store knows the state that it was made of, and
+        the text of its last row is the one that the store has. `report` tells what was done. What had to be built is
+        saved before this returns.
+
+        Args:
+            n_rows: rows that the store has.
+            texts: theirs; also asked afterwards, if a file turns out to be damaged.
+            state: of the store now (`StoreReader.state`).
+            knows: whether the store was ever in a state.
+            check: read every file as a whole now; else those that the file system calls unchanged are checked later.
 
         Raises:
             ValueError: `texts` gives another number of texts than it was asked for.
         """
-        with self._lock:
-            self._index = None
-            self._pieces = []
-            self._lengths = np.zeros(0)
-            self._capped = np.zeros(0, dtype=np.uint16)
-            manifest, reason = self._read_manifest()
-            self._next_number = manifest.next_number
-            kept, rebuilt = self._take_pieces(manifest, n_rows, texts)
-            self._saved = None if reason or rebuilt else manifest.segments
+        self._end_upkeep()
+        with self._writing:
+            self._index, self._pieces, self._unchecked = None, [], []
+            self._texts, self._state = texts, state
+            self._lengths, self._capped = np.zeros(0), np.zeros(0, dtype=np.uint16)
+            entries, reason = self._folder.read()
+            kept, rebuilt = self._take(entries, n_rows, knows, check=check)
             covered = sum(piece.segment.size for piece in self._pieces)
             if reason is not None and n_rows:
                 rebuilt.append(Rebuilt(0, n_rows, reason))
-            self.report = LoadReport(n_rows, kept, 0 if reason else n_rows - covered, tuple(rebuilt))
-            self._extend(_counted(texts, covered, n_rows))
-            return self._publish(0)
+            for piece in built(counted(texts, covered, n_rows), state):
+                self._pieces.append(piece)
+                if is_full(piece.segment.size):  # a killed catch-up keeps what it has
+                    self._pieces = self._folder.save(self._pieces)
+            unchecked = sum(entry.rows for entry in self._unchecked)
+            self.report = LoadReport(n_rows, kept, 0 if reason else n_rows - covered, tuple(rebuilt), unchecked)
+            if self._unchecked and not self._folder.note_unchecked():
+                self._check_all_now()
+            elif not self._unchecked:
+                self._folder.forget_unchecked()
+            self._pieces = self._folder.save(self._pieces)
+            with self._lock:
+                self._closing = self._hurried = self._to_save = False
+                self._publish(0)
+                self._wake()
+                return self.index
 
-    def append(self, texts: Iterable[str]) -> LexicalIndex:
-        """The index with further rows at its end, saved as far as the disk takes it.
+    def append(self, texts: Iterable[str], state: str = "") -> LexicalIndex:
+        """The index with further rows at its end. They are on disk when `settle` returns.
 
         An exception that comes out of `texts` leaves the index as it was.
+
+        Args:
+            texts: of the new rows.
+            state: of the store that has them.
 
         Raises:
             RuntimeError: nothing was loaded yet.
         """
-        with self._lock:
+        with self._writing:
             rows = self.index.rows
-            pieces = list(self._pieces)
+            added = list(built(texts, state))
+            with self._changed:
+                self._pieces += added
+                self._closing, self._to_save = False, True
+                self._publish(rows)
+                self._wake()
+                self._changed.notify_all()
+                return self.index
+
+    def move_to(self, path: Path) -> None:
+        """Go on in another place, where nothing stands yet.
+
+        Raises:
+            OSError: the folder cannot be moved; it stays where it is.
+        """
+        self._end_upkeep()
+        with self._writing, self._lock:
             try:
-                self._extend(texts)
-            except BaseException:
-                self._pieces = pieces
-                raise
-            return self._publish(rows)
+                os.replace(self.path, path)
+                self.path = self._folder.path = path
+            finally:
+                self._closing = False
+                self._wake()
 
-    def _read_manifest(self) -> tuple[Manifest, RebuildReason | None]:
-        """What stands on disk, and why none of it can be used."""
-        nothing = Manifest(TOKENIZER_ID, _next_free_number(self.path), ())
-        try:
-            manifest = read_manifest(self.path)
-        except DamagedFile:
-            return nothing, RebuildReason.DAMAGED
-        if manifest is None:
-            return nothing, RebuildReason.NO_INDEX
-        if manifest.format != FORMAT:
-            return nothing, RebuildReason.OTHER_FORMAT
-        if manifest.tokenizer != TOKENIZER_ID:
-            return nothing, RebuildReason.OTHER_TOKENIZER
-        return manifest, None
+    def settle(self) -> None:
+        """Wait until all is saved, merged and checked, as far as the disk takes it."""
+        with self._changed:
+            self._hurried = True
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: self._thread is None)
 
-    def _take_pieces(self, manifest: Manifest, n_rows: int, texts: Texts) -> tuple[int, list[Rebuilt]]:
-        """Segments of the manifest that are sound, others built again; how many rows were kept, and what was built."""
+    def close(self) -> None:
+        """Save what is not on disk yet and end the work behind the writes. The index can be searched on."""
+        self._end_upkeep()
+        with self._lock:
+            if self._index is not None and self._to_save:
+                self._pieces = self._folder.save(self._pieces)
+            self._folder.forget_unchecked()
+            self._unchecked = []
+
+    # What `load` does.
+
+    def _take(
+        self, entries: Sequence[SegmentEntry], n_rows: int, knows: Callable[[str], bool], *, check: bool
+    ) -> tuple[int, list[Rebuilt]]:
+        """Segments that are sound, others built again; how many rows were kept, and what was built."""
         kept = start = 0
         rebuilt: list[Rebuilt] = []
-        for entry in manifest.segments:
+        for entry in entries:
             stop = start + entry.rows
-            piece, reason = self._sound_piece(entry, stop, n_rows, texts)
-            if piece is not None:
-                self._pieces.append(piece)
+            reason = self._take_one(entry, stop, n_rows, knows, check=check)
+            if reason is None:
                 kept += entry.rows
             elif start < n_rows:
                 stop = min(stop, n_rows)
-                self._pieces.extend(_built(_counted(texts, start, stop)))
+                self._pieces.extend(built(counted(self._texts, start, stop), self._state))
                 rebuilt.append(Rebuilt(start, stop, reason))
             start = stop
         return kept, rebuilt
 
-    def _sound_piece(
-        self, entry: SegmentEntry, stop: int, n_rows: int, texts: Texts
-    ) -> tuple[_Piece | None, RebuildReason]:
-        if stop > n_rows:
-            return None, RebuildReason.OTHER_TEXTS
+    def _take_one(
+        self, entry: SegmentEntry, stop: int, n_rows: int, knows: Callable[[str], bool], *, check: bool
+    ) -> RebuildReason | None:
+        """Take a segment; or why it is not sound."""
+        if stop > n_rows or not knows(entry.state):
+            return RebuildReason.OTHER_TEXTS
         try:
-            segment = read_segment(self.path / entry.file, entry.sha256)
+            piece, checked = self._folder.open(entry, check=check)
         except DamagedFile:
-            return None, RebuildReason.DAMAGED
-        (last,) = _counted(texts, stop - 1, stop)
-        if _text_sha256(last) != entry.last_text_sha256:
-            return None, RebuildReason.OTHER_TEXTS
-        return _Piece(segment, entry.last_text_sha256, entry.file, entry.sha256), RebuildReason.DAMAGED
+            return RebuildReason.DAMAGED
+        (last,) = counted(self._texts, stop - 1, stop)
+        if text_sha256(last) != entry.last_text_sha256:
+            return RebuildReason.OTHER_TEXTS
+        self._pieces.append(piece)
+        if not checked and piece.entry is not None:
+            self._unchecked.append(piece.entry)
+        return None
 
-    def _extend(self, texts: Iterable[str]) -> None:
-        """Add rows, merge what is due, save. Full segments are saved as they come: a killed catch-up keeps them."""
-        for piece in _built(texts):
-            self._pieces.append(piece)
-            if is_full(piece.segment.size):
-                self._save()
+    def _check_all_now(self) -> None:
+        """The folder takes no mark that files are still to be checked: they are checked at once."""
+        for entry in self._unchecked:
+            if not self._folder.is_sound(entry, lambda: False):
+                self._pieces = self._repaired(entry, self._pieces)
+        self._unchecked = []
+
+    # The work behind the writes. One thread at a time does it, and ends when nothing is left.
+
+    def _wake(self) -> None:
+        if self._thread is None and not self._closing and (self._to_save or self._unchecked or self._due() is not None):
+            self._thread = threading.Thread(target=self._upkeep, name="groundwire-segments", daemon=True)
+            self._thread.start()
+
+    def _end_upkeep(self) -> None:
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: self._thread is None)
+
+    def _upkeep(self) -> None:
+        try:
+            while (work := self._next_work()) is not None:
+                work()
+        except Exception:  # noqa: BLE001 - whatever it is, the index answers, and a restart catches up
+            _log.exception("The files of an index are not kept up; the next write tries anew.")
+            with self._changed:
+                self._thread = None
+                self._changed.notify_all()
+
+    def _next_work(self) -> Callable[[], None] | None:
+        """What is to be done now; None, and the thread has ended, when nothing is."""
+        with self._changed:
+            if not self._closing:
+                if self._to_save:
+                    return self._save
+                if self._due() is not None:
+                    return self._merge
+                if self._unchecked:
+                    return self._check_next
+            self._thread = None
+            self._changed.notify_all()
+            return None
+
+    def _due(self) -> int | None:
+        """Where the pieces begin that should become one."""
         start = merge_start([piece.segment.size for piece in self._pieces])
-        if start < len(self._pieces):
-            merged = merge_segments([piece.segment for piece in self._pieces[start:]])
-            self._pieces[start:] = [_Piece(merged, self._pieces[-1].last_text_sha256)]
-        self._save()
+        return start if start < len(self._pieces) else None
 
     def _save(self) -> None:
-        """Bring the folder to the state of `_pieces`: segments, then the manifest, then nothing else."""
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            for piece in self._pieces:
-                if not piece.file:
-                    self._write(piece)
-            entries = tuple(piece.entry() for piece in self._pieces)
-            if entries != self._saved:
-                write_manifest(self.path, Manifest(TOKENIZER_ID, self._next_number, entries))
-                self._saved = entries
-            self._remove_unnamed({entry.file for entry in entries})
-            self.write_error = ""
-        except OSError as error:
-            self.write_error = errno.errorcode.get(error.errno or 0, "EIO")
+        with self._lock:
+            pieces, self._to_save = list(self._pieces), False
+        saved = self._folder.save(pieces)
+        self._replace(saved, len(pieces))
 
-    def _write(self, piece: _Piece) -> None:
-        name = f"{_SEGMENT_PREFIX}{self._next_number:08d}"
-        sha256 = write_segment(self.path / name, piece.segment)
-        self._next_number += 1
-        piece.segment = map_segment(self.path / name)
-        piece.file, piece.sha256 = name, sha256
+    def _merge(self) -> None:
+        with self._lock:
+            start, pieces = self._due(), list(self._pieces)
+        for entry in [piece.entry for piece in pieces[start:] if piece.entry in self._unchecked]:
+            self._check(entry)  # damage must not pass into another file
+            return
+        merged = _merged(pieces[start:])
+        if not self._closing:
+            self._replace(self._folder.save([*pieces[:start], merged]), len(pieces))
 
-    def _remove_unnamed(self, named: set[str]) -> None:
-        """Remove what a merge replaced or a killed process left behind. Readers that map such a file keep it."""
-        segments = {path for path in self.path.glob(f"{_SEGMENT_PREFIX}*") if path.name not in named}
-        unnamed = segments | set(self.path.glob(f"*{TEMPORARY_SUFFIX}"))
-        if unnamed:
-            sync_folder(self.path)
-        for path in unnamed:
-            path.unlink()
+    def _check_next(self) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._closing or self._hurried or self._to_save, _CHECK_AFTER_SECONDS)
+            if self._closing or self._to_save:
+                return
+            entry = self._unchecked[0]
+        self._check(entry)
 
-    def _publish(self, known: int) -> LexicalIndex:
-        """The index of all pieces; the lengths of the first `known` rows are in place already."""
+    def _check(self, entry: SegmentEntry) -> None:
+        """Check a file that was mapped unchecked; where it is damaged, put rows in its place that are built anew."""
+        if not self._folder.is_sound(entry, lambda: self._closing):
+            with self._lock:
+                pieces = list(self._pieces)
+            self._replace(self._folder.save(self._repaired(entry, pieces)), len(pieces))
+        with self._lock:
+            if self._closing:
+                return
+            self._unchecked.remove(entry)
+            if not self._unchecked:
+                self._folder.forget_unchecked()
+
+    def _repaired(self, entry: SegmentEntry, pieces: Sequence[Piece]) -> list[Piece]:
+        """The pieces with one of them built anew."""
+        place = next(at for at, piece in enumerate(pieces) if piece.entry == entry)
+        start = sum(piece.segment.size for piece in pieces[:place])
+        stop = start + entry.rows
+        _log.warning(
+            "A file of an index was damaged; its rows are indexed again from the store: %d to %d.", start, stop
+        )
+        anew = built(counted(self._texts, start, stop), self._state)
+        if self.report is not None:
+            rebuilt = (*self.report.rebuilt, Rebuilt(start, stop, RebuildReason.DAMAGED))
+            self.report = replace(self.report, kept=self.report.kept - entry.rows, rebuilt=rebuilt)
+        return [*pieces[:place], *anew, *pieces[place + 1 :]]
+
+    def _replace(self, pieces: Sequence[Piece], count: int) -> None:
+        """Put pieces in the place of the first `count`; they are of the same rows."""
+        with self._lock:
+            old = self._pieces[:count]
+            self._pieces[:count] = pieces
+            replaced = [piece.segment for piece in old] != [piece.segment for piece in pieces]
+            if replaced:
+                self._publish(self.index.rows)
+        if replaced:
+            self._on_replaced()
+
+    def _publish(self, known: int) -> None:
+        """Make the index of all pieces; the lengths of the first `known` rows are in place already."""
         segments = [piece.segment for piece in self._pieces]
         rows = sum(segment.size for segment in segments)
         if rows > len(self._lengths):
@@ -289,59 +401,10 @@ class LexicalDirectory:
         lengths = self._lengths[:rows]
         lengths.setflags(write=False)
         self._index = LexicalIndex(segments, lengths, self._capped[:rows])
-        return self._index
 
 
-def _built(texts: Iterable[str]) -> Iterator[_Piece]:
-    """Segments of texts, full ones but for the last."""
-    blocks: list[Postings] = []
-    rows = 0
-    for block in _blocks(texts):
-        blocks.append(build_postings(block))
-        rows += len(block)
-        last = _text_sha256(block[-1])
-        if rows == MAX_ROWS:
-            yield _Piece(pack(merge_postings(blocks)), last)
-            blocks, rows = [], 0
-    if blocks:
-        yield _Piece(pack(merge_postings(blocks)), last)
-
-
-def _blocks(texts: Iterable[str]) -> Iterator[list[str]]:
-    """Texts in lists small enough to sort in memory, none across the border of a full segment."""
-    block: list[str] = []
-    characters = 0
-    for number, text in enumerate(texts, start=1):
-        block.append(text)
-        characters += len(text)
-        if len(block) == _BLOCK_ROWS or characters >= _BLOCK_CHARACTERS or number % MAX_ROWS == 0:
-            yield block
-            block, characters = [], 0
-    if block:
-        yield block
-
-
-def _counted(texts: Texts, start: int, stop: int) -> Iterator[str]:
-    """The texts of rows [start, stop).
-
-    Raises:
-        ValueError: there are fewer or more.
-    """
-    given = 0
-    for text in texts(start, stop) if start < stop else ():
-        given += 1
-        yield text
-    if given != stop - start:
-        raise ValueError(f"{given} texts for rows {start} to {stop}")
-
-
-def _text_sha256(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _next_free_number(folder: Path) -> int:
-    """A segment number above all that are in use, for when no manifest tells it."""
-    if not folder.is_dir():
-        return 0
-    numbers = [path.name.removeprefix(_SEGMENT_PREFIX) for path in folder.glob(f"{_SEGMENT_PREFIX}*")]
-    return max((int(number) + 1 for number in numbers if number.isdecimal()), default=0)
+def _merged(pieces: Sequence[Piece]) -> Piece:
+    """One piece with the rows of all."""
+    with _one_merge:
+        segment = merge_segments([piece.segment for piece in pieces])
+    return Piece(segment, pieces[-1].last_text_sha256, pieces[-1].state)

@@ -15,7 +15,7 @@ from groundwire_server.lexical.segment_file import DamagedFile
 
 __all__ = ["FORMAT", "MANIFEST_NAME", "Manifest", "SegmentEntry", "read_manifest", "write_manifest"]
 
-FORMAT = 2
+FORMAT = 3
 MANIFEST_NAME = "manifest.json"
 
 
@@ -26,14 +26,19 @@ class SegmentEntry:
     Attributes:
         file: name within the folder.
         sha256: of the file.
+        head_sha256: of its header.
+        stamp: what the file system said of it when it was found to be as it was written (`file_stamp`).
         rows: how many rows it covers; they follow those of the entry before.
-        last_text_sha256: of the UTF-8 of the last row's text. Rows are only ever added, so a store that went back to an
-            earlier state and then took another way shows here.
+        state: of the store when it had all of these rows.
+        last_text_sha256: of the UTF-8 of the last row's text.
     """
 
     file: str
     sha256: str
+    head_sha256: str
+    stamp: str
     rows: int
+    state: str
     last_text_sha256: str
 
 

@@ -26,8 +26,12 @@ WORD_BIT = 1 << 63
 
 def word_codes(words: Iterable[str]) -> NDArray[np.uint64]:
     """uint64 codes of words that are not CJK tokens."""
-    digests = b"".join([blake2b(word.encode(), digest_size=8).digest() for word in words])
-    return np.frombuffer(digests, dtype="<u8") | np.uint64(WORD_BIT)
+    return np.frombuffer(b"".join(map(_digest, words)), dtype="<u8") | np.uint64(WORD_BIT)
+
+
+@lru_cache(maxsize=1 << 16)
+def _digest(word: str) -> bytes:
+    return blake2b(word.encode(), digest_size=8).digest()
 
 
 def rank_words(words: Sequence[str], codes: NDArray[np.uint64]) -> NDArray[np.int64]:

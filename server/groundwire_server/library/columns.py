@@ -7,10 +7,10 @@ each chunk row knows its revision. Rows count from 0 in the order of chunk rows;
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,7 +41,8 @@ class ChunkColumns:
         revision_of: int32[rows], each chunk's place in the columns below.
         first_place: int64[revisions], row of the first chunk of a revision.
         first_chunk_row: int64[revisions], the store's chunk row of it.
-        doc_ids: of each revision; may hold more than `revisions`.
+        doc_ids: uint8, UTF-8 of the document ids, one behind the other.
+        doc_id_ends: int64[revisions], where each of them ends.
         revision: int32[revisions], number of the revision within its document.
         label: uint8[revisions].
         born, died: int64[revisions], generations; `ALIVE` when it has not died. A death that a later generation brings
@@ -54,7 +55,8 @@ class ChunkColumns:
     revision_of: NDArray[np.int32]
     first_place: NDArray[np.int64]
     first_chunk_row: NDArray[np.int64]
-    doc_ids: list[str]
+    doc_ids: NDArray[np.uint8]
+    doc_id_ends: NDArray[np.int64]
     revision: NDArray[np.int32]
     label: NDArray[np.uint8]
     born: NDArray[np.int64]
@@ -92,10 +94,31 @@ class ChunkColumns:
         known = chunk_rows <= self.chunk_rows(np.array([self.rows - 1], np.int64))
         return np.where(known, self.first_place[place] + chunk_rows - self.first_chunk_row[place], self.rows)
 
+    def doc_id(self, place: int) -> str:
+        """The document of a revision."""
+        start = int(self.doc_id_ends[place - 1]) if place else 0
+        return self.doc_ids[start : int(self.doc_id_ends[place])].tobytes().decode()
+
     def tie_key(self, row: int) -> tuple[str, int, int]:
         """(doc_id, revision, seq): the order of equal scores."""
         place = int(self.revision_of[row])
-        return self.doc_ids[place], int(self.revision[place]), int(row - self.first_place[place])
+        return self.doc_id(place), int(self.revision[place]), int(row - self.first_place[place])
+
+    def kept(self, generation: int) -> dict[str, NDArray[Any]]:
+        """What `ColumnBuilder` goes on from, as it was at a generation: deaths that came later are left out."""
+        starts = np.append(self.first_place, self.rows)
+        return {
+            "sizes": np.diff(starts).astype(np.int32),
+            "first_chunk_row": self.first_chunk_row,
+            "revision": self.revision,
+            "label": self.label,
+            "born": self.born,
+            "died": np.where(self.died > generation, ALIVE, self.died),
+            "valid_as_of": self.valid_as_of,
+            "key": self.key,
+            "doc_ids": self.doc_ids,
+            "doc_id_ends": self.doc_id_ends,
+        }
 
     def chunk_keys(self, rows: NDArray[np.int64]) -> NDArray[np.uint64]:
         """64-bit hashes of (doc_id, revision, seq), well mixed, so that a sum of them stands for a set of chunks."""
@@ -110,9 +133,9 @@ class ChunkColumns:
 class _Growing(Generic[_Number]):
     """An array that is appended to. Views of it keep their length; what comes later lies beyond them."""
 
-    def __init__(self, dtype: type[_Number]) -> None:
-        self._held: NDArray[_Number] = np.zeros(1024, dtype)
-        self._length = 0
+    def __init__(self, dtype: type[_Number], held: NDArray[_Number] | None = None) -> None:
+        self._held: NDArray[_Number] = np.zeros(1024, dtype) if held is None else held
+        self._length = 0 if held is None else len(held)
 
     def extend(self, values: ArrayLike, count: int) -> None:
         needed = self._length + count
@@ -123,8 +146,8 @@ class _Growing(Generic[_Number]):
         self._held[self._length : needed] = values
         self._length = needed
 
-    def set(self, place: int, value: int) -> None:
-        self._held[place] = value
+    def set(self, places: NDArray[np.int64], values: ArrayLike) -> None:
+        self._held[places] = values
 
     def view(self) -> NDArray[_Number]:
         view = self._held[: self._length]
@@ -135,41 +158,43 @@ class _Growing(Generic[_Number]):
 class ColumnBuilder:
     """Follows a store and gives columns of what was there. Only one thread at a time may use it; its views are free.
 
+    `kept` (`ChunkColumns.kept`) are columns of an earlier state to go on from; they are taken over, not copied.
+
     Births are appended. A death is written in place: whoever holds older columns asks for older generations, at which
     a row that dies later is alive either way.
     """
 
-    def __init__(self) -> None:
-        self._rows = 0
-        self._doc_ids: list[str] = []
-        self._place_of: dict[int, int] = {}
+    def __init__(self, kept: Mapping[str, NDArray[Any]] | None = None) -> None:
+        kept = kept or {}
         self._revision_of = _Growing(np.int32)
         self._first_place = _Growing(np.int64)
-        self._first_chunk_row = _Growing(np.int64)
-        self._revision = _Growing(np.int32)
-        self._label = _Growing(np.uint8)
-        self._born = _Growing(np.int64)
-        self._died = _Growing(np.int64)
-        self._valid_as_of = _Growing(np.int64)
-        self._key = _Growing(np.uint64)
-        self.last_chunk_row = 0
+        self._first_chunk_row = _Growing(np.int64, kept.get("first_chunk_row"))
+        self._revision = _Growing(np.int32, kept.get("revision"))
+        self._label = _Growing(np.uint8, kept.get("label"))
+        self._born = _Growing(np.int64, kept.get("born"))
+        self._died = _Growing(np.int64, kept.get("died"))
+        self._valid_as_of = _Growing(np.int64, kept.get("valid_as_of"))
+        self._key = _Growing(np.uint64, kept.get("key"))
+        self._doc_ids = _Growing(np.uint8, kept.get("doc_ids"))
+        self._doc_id_ends = _Growing(np.int64, kept.get("doc_id_ends"))
+        self._revisions = self._rows = self.last_chunk_row = 0
+        if kept:
+            self._count(kept["sizes"].astype(np.int64))
 
     @property
     def rows(self) -> int:
         """Chunks so far."""
         return self._rows
 
+    @property
+    def revisions(self) -> int:
+        """Revisions so far."""
+        return self._revisions
+
     def add(self, spans: Iterable[RevisionSpan]) -> None:
         """Append revisions whose chunk rows come after those that are here."""
         for some in _batches(spans, 4096):
-            place = len(self._doc_ids)
             count = len(some)
-            sizes = np.array([span.chunks for span in some], np.int64)
-            ends = self._rows + np.cumsum(sizes)
-            self._revision_of.extend(
-                np.repeat(np.arange(place, place + count, dtype=np.int32), sizes), int(sizes.sum())
-            )
-            self._first_place.extend(ends - sizes, count)
             self._first_chunk_row.extend([span.first_row for span in some], count)
             self._revision.extend([span.revision for span in some], count)
             self._label.extend([int(span.label) for span in some], count)
@@ -177,15 +202,32 @@ class ColumnBuilder:
             self._died.extend([ALIVE if span.died is None else span.died for span in some], count)
             self._valid_as_of.extend([_valid_as_of(span) for span in some], count)
             self._key.extend(np.array([_key(span) for span in some], np.uint64), count)
-            self._place_of.update((span.first_row, place + offset) for offset, span in enumerate(some))
-            self._doc_ids.extend(span.doc_id for span in some)
-            self._rows = int(ends[-1])
-            self.last_chunk_row = some[-1].first_row + some[-1].chunks - 1
+            names = [span.doc_id.encode() for span in some]
+            ends = len(self._doc_ids.view()) + np.cumsum(np.array([len(name) for name in names], np.int64))
+            self._doc_ids.extend(np.frombuffer(b"".join(names), np.uint8), int(ends[-1]) - len(self._doc_ids.view()))
+            self._doc_id_ends.extend(ends, count)
+            self._count(np.array([span.chunks for span in some], np.int64))
 
-    def retire(self, spans: Iterable[RevisionSpan]) -> None:
-        """Note deaths of revisions that are here."""
-        for span in spans:
-            self._died.set(self._place_of[span.first_row], ALIVE if span.died is None else span.died)
+    def _count(self, sizes: NDArray[np.int64]) -> None:
+        """Rows for revisions of so many chunks, whose other columns are there."""
+        if len(sizes) == 0:
+            return
+        count = len(sizes)
+        places = np.arange(self._revisions, self._revisions + count, dtype=np.int32)
+        ends = self._rows + np.cumsum(sizes)
+        self._revision_of.extend(np.repeat(places, sizes), int(sizes.sum()))
+        self._first_place.extend(ends - sizes, count)
+        self._revisions += count
+        self._rows = int(ends[-1])
+        self.last_chunk_row = int(self._first_chunk_row.view()[-1] + sizes[-1] - 1)
+
+    def retire(self, spans: Iterable[RevisionSpan]) -> int:
+        """Note deaths of revisions that are here; gives how many."""
+        gone = list(spans)
+        rows = np.array([span.first_row for span in gone], np.int64)
+        places = np.searchsorted(self._first_chunk_row.view(), rows)
+        self._died.set(places, [ALIVE if span.died is None else span.died for span in gone])
+        return len(gone)
 
     def view(self) -> ChunkColumns:
         """The columns as they are now."""
@@ -194,7 +236,8 @@ class ColumnBuilder:
             revision_of=self._revision_of.view(),
             first_place=self._first_place.view(),
             first_chunk_row=self._first_chunk_row.view(),
-            doc_ids=self._doc_ids,
+            doc_ids=self._doc_ids.view(),
+            doc_id_ends=self._doc_id_ends.view(),
             revision=self._revision.view(),
             label=self._label.view(),
             born=self._born.view(),

@@ -15,7 +15,7 @@ from groundwire_server.dense import Embedder, VectorDirectory, VectorIndex, mode
 from groundwire_server.errors import FailedPrecondition
 from groundwire_server.lexical import LexicalDirectory, LexicalIndex
 from groundwire_server.library.columns import ChunkColumns
-from groundwire_server.store import StoreReader
+from groundwire_server.store import Store, StoreReader
 
 __all__ = ["LibraryIndexes"]
 
@@ -32,10 +32,11 @@ class LibraryIndexes:
     One thread at a time may follow; the indexes that it gives are immutable.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, store: Store, on_replaced: Callable[[], None]) -> None:
         self._folder = folder
-        self._words = LexicalDirectory(folder / _WORDS)
-        self._lexical: LexicalIndex | None = None
+        self._store = store
+        self._on_replaced = on_replaced
+        self._words = LexicalDirectory(folder / _WORDS, on_replaced)
         self._vectors: VectorDirectory | None = None
         self._vectors_behind = False
         self.embedder: Embedder | None = None
@@ -53,10 +54,10 @@ class LibraryIndexes:
     def follow(self, columns: ChunkColumns, reader: StoreReader) -> None:
         """Bring both up to the rows of the columns."""
         texts = _Texts(columns, reader)
-        if self._lexical is None:
-            self._lexical = self._words.load(columns.rows, texts)
-        elif self._lexical.rows < columns.rows:
-            self._lexical = self._words.append(texts(self._lexical.rows, columns.rows))
+        if self._words.report is None:
+            self._words.load(columns.rows, texts, reader.state(), self._store.was)
+        elif self.lexical.rows < columns.rows:
+            self._words.append(texts(self.lexical.rows, columns.rows), reader.state())
         if self._vectors is not None:
             self._follow_vectors(self._vectors, columns, reader)
 
@@ -73,25 +74,34 @@ class LibraryIndexes:
             OSError: the folder cannot be written; all is as it was.
         """
         if keep_sound:
-            words = LexicalDirectory(self._folder / _WORDS)
-            self._lexical = words.load(columns.rows, _Texts(columns, reader))
-        else:
-            aside = self._folder / _ASIDE
+            self._words.close()
+            self._words = LexicalDirectory(self._folder / _WORDS, self._on_replaced)
+            self._words.load(columns.rows, _Texts(columns, reader), reader.state(), self._store.was, check=True)
+            return
+        aside = self._folder / _ASIDE
+        shutil.rmtree(aside, ignore_errors=True)
+        words = LexicalDirectory(aside, self._on_replaced)
+        try:
+            words.load(columns.rows, _Texts(columns, reader, watch), reader.state())
+            if words.write_error:
+                number = getattr(errno, words.write_error)
+                raise OSError(number, os.strerror(number))
+            self._words.close()
+            shutil.rmtree(self._folder / _WORDS, ignore_errors=True)
+            words.move_to(self._folder / _WORDS)
+        except BaseException:
+            words.close()
             shutil.rmtree(aside, ignore_errors=True)
-            words = LexicalDirectory(aside)
-            try:
-                lexical = words.load(columns.rows, _Texts(columns, reader, watch))
-                if words.write_error:
-                    number = getattr(errno, words.write_error)
-                    raise OSError(number, os.strerror(number))
-                shutil.rmtree(self._folder / _WORDS, ignore_errors=True)
-                os.replace(aside, self._folder / _WORDS)
-            except BaseException:
-                shutil.rmtree(aside, ignore_errors=True)
-                raise
-            words.path = self._folder / _WORDS
-            self._lexical = lexical
+            raise
         self._words = words
+
+    def settle(self) -> None:
+        """Wait until the work behind the writes is done."""
+        self._words.settle()
+
+    def close(self) -> None:
+        """Save what is not on disk yet, and end the work behind the writes."""
+        self._words.close()
 
     def use_embedder(
         self, embedder: Embedder | None, columns: ChunkColumns, reader: StoreReader, *, anew: bool = False

@@ -6,6 +6,7 @@ import shutil
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from groundwire_server.library.columns import ColumnBuilder
 from groundwire_server.library.config import LibraryConfig
 from groundwire_server.library.disk import disk_errors
 from groundwire_server.library.indexes import LibraryIndexes
+from groundwire_server.library.kept_columns import KeptColumns
 from groundwire_server.library.kept_file import KeptFile
 from groundwire_server.library.recut import Recut
 from groundwire_server.library.snapshot import Snapshot
@@ -29,6 +31,7 @@ __all__ = ["Library"]
 
 _STORE = "store.sqlite"
 _INDEX = "index"
+_COLUMNS = "columns"
 _MODEL = "embedder"
 
 
@@ -67,6 +70,7 @@ class Library:
         self.folder = folder
         self._secret = secret
         self._lock = threading.Lock()
+        self._swapping = threading.Lock()  # of `_snapshot`, for no longer than an assignment takes
         self._closed = False
         self._settings_texts = ("", "")
         self._settings_read = (LibraryConfig(), Glossary())
@@ -74,14 +78,16 @@ class Library:
         self._glossary_file = KeptFile("glossary", folder / "glossary.toml")
         folder.mkdir(parents=True, exist_ok=True)
         self.store: Store = SqliteStore(folder / _STORE, now=now)
+        self._indexes = LibraryIndexes(folder / _INDEX, self.store, self._take_replaced)
         try:
             self._adopt_files(config or LibraryConfig())
-            self._columns = ColumnBuilder()
+            self._kept_columns = KeptColumns(folder / _INDEX / _COLUMNS, self.store)
+            self._columns, self._followed = self._kept_columns.read()
             self._attributes = AttributeColumns()
-            self._indexes = LibraryIndexes(folder / _INDEX)
-            self._followed = 0
-            self._snapshot = self._take_snapshot(None)
+            with self._swapping:  # words that are replaced meanwhile wait for it
+                self._snapshot = self._take_snapshot(None)
         except BaseException:
+            self._indexes.close()
             self.store.close()
             raise
 
@@ -217,6 +223,10 @@ class Library:
                 self._indexes.set_vectors(self._columns.view(), covered)
             self._publish()
 
+    def settle(self) -> None:
+        """Wait until what goes on behind the writes is done: files saved, segments merged and checked."""
+        self._indexes.settle()
+
     def close(self, check: Callable[[Snapshot], None] | None = None) -> None:
         """Close the store. Snapshots that are held can be read no more.
 
@@ -228,6 +238,8 @@ class Library:
                 if check is not None:
                     check(self._snapshot)
                 self._closed = True
+                self._indexes.close()
+                self._kept_columns.close(self._columns.view(), self._snapshot.reader)
                 self.store.close()
 
     def rebuild_indexes(self) -> None:
@@ -238,10 +250,13 @@ class Library:
                 self._rebuild(embedder)
 
     def _rebuild(self, embedder: Embedder | None) -> None:
+        self._indexes.close()
         shutil.rmtree(self.folder / _INDEX, ignore_errors=True)
-        self._indexes = LibraryIndexes(self.folder / _INDEX)
+        self._columns, self._followed = ColumnBuilder(), 0
+        self._take_columns(self.store.reader())
+        self._indexes = LibraryIndexes(self.folder / _INDEX, self.store, self._take_replaced)
         self._indexes.use_embedder(embedder, self._columns.view(), self.store.reader())
-        self._snapshot = self._take_snapshot(None)
+        self._put_in_place(self._take_snapshot(None))
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
@@ -283,15 +298,28 @@ class Library:
         """Follow what was committed. Called with the lock held."""
         with disk_errors(self.folder):
             self._write_files(self.store.reader())
-            self._snapshot = self._take_snapshot(self._snapshot)
+            self._put_in_place(self._take_snapshot(self._snapshot))
+
+    def _put_in_place(self, snapshot: Snapshot) -> None:
+        """Give a snapshot to all who ask from now on, with the newest index of its words."""
+        with self._swapping:
+            self._snapshot = self._with_newest_words(snapshot)
+
+    def _take_replaced(self) -> None:
+        """The words of the newest state are indexed in fewer segments now: let go of those before."""
+        with self._swapping:
+            self._snapshot = self._with_newest_words(self._snapshot)
+
+    def _with_newest_words(self, snapshot: Snapshot) -> Snapshot:
+        newest = self._indexes.lexical
+        if newest is snapshot.lexical or newest.rows != snapshot.lexical.rows:
+            return snapshot
+        return replace(snapshot, lexical=newest)
 
     def _take_snapshot(self, previous: Snapshot | None) -> Snapshot:
         """What is committed now, indexed; the previous one where it still is that."""
         reader = self.store.reader()
-        if reader.generation != self._followed:
-            self._columns.add(reader.revision_spans(self._columns.last_chunk_row))
-            self._columns.retire(reader.retired_spans(self._followed))
-            self._followed = reader.generation
+        self._take_columns(reader)
         columns = self._columns.view()
         self._indexes.follow(columns, reader)
         lexical, vectors = self._indexes.lexical, self._indexes.vectors
@@ -315,6 +343,15 @@ class Library:
             _attributes=self._attributes,
             _secret=self._secret,
         )
+
+    def _take_columns(self, reader: StoreReader) -> None:
+        """Follow births and deaths."""
+        if reader.generation != self._followed:
+            before = self._columns.revisions
+            self._columns.add(reader.revision_spans(self._columns.last_chunk_row))
+            died = self._columns.retire(reader.retired_spans(self._followed))
+            self._followed = reader.generation
+            self._kept_columns.follow(self._columns.view(), reader, self._columns.revisions - before + died)
 
     def _settings(self, reader: StoreReader) -> tuple[LibraryConfig, Glossary]:
         """Settings and glossary at a generation; read again only when their texts are others."""

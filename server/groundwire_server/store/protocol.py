@@ -42,6 +42,10 @@ class StoreReader(Protocol):
     @property
     def generation(self) -> int: ...
 
+    def state(self) -> str:
+        """What tells this state from any other, also from one that a store restored from a copy came to instead."""
+        ...
+
     def chunk_count(self) -> int:
         """Chunk rows ever written up to this generation, dead ones included."""
         ...
@@ -341,6 +345,10 @@ class StoreWriter(Protocol):
 
 class Store(Protocol):
     """A library's system of record."""
+
+    def was(self, state: str) -> bool:
+        """Whether it is in a state, or was before it came to the present one (`StoreReader.state`)."""
+        ...
 
     def reader(self, generation: int | None = None) -> StoreReader:
         """The state at `generation`, by default the last committed one."""

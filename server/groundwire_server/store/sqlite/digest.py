@@ -11,7 +11,7 @@ import sqlite3
 
 from groundwire_server.evidence import Label
 
-__all__ = ["DigestBook", "birth_event", "hash_parts", "read_digest"]
+__all__ = ["DigestBook", "birth_event", "hash_parts", "read_digest", "read_label_digest"]
 
 _MODULUS = 1 << 256
 _BYTES = 32
@@ -63,11 +63,12 @@ class DigestBook:
 
     def _add(self, label: Label, event: bytes) -> None:
         if label not in self._sums:
-            self._sums[label] = _read_one(self._connection, label, None)
+            self._sums[label] = read_label_digest(self._connection, label, None)
         self._sums[label] = (self._sums[label] + int.from_bytes(event, "big")) % _MODULUS
 
 
-def _read_one(connection: sqlite3.Connection, label: Label, generation: int | None) -> int:
+def read_label_digest(connection: sqlite3.Connection, label: Label, generation: int | None) -> int:
+    """The sum of all that was ever born or died under one label, by a generation or by now."""
     row = connection.execute(
         "SELECT value FROM digest WHERE label = ? AND generation <= ? ORDER BY generation DESC LIMIT 1",
         (int(label), 2**62 if generation is None else generation),
@@ -78,5 +79,5 @@ def _read_one(connection: sqlite3.Connection, label: Label, generation: int | No
 def read_digest(connection: sqlite3.Connection, clearance: Label, generation: int) -> bytes:
     """The digest of all that `clearance` may read, as it was at `generation`; 32 bytes."""
     readable = [label for label in Label if label <= clearance and label is not Label.RESTRICTED]
-    total = sum(_read_one(connection, label, generation) for label in readable) % _MODULUS
+    total = sum(read_label_digest(connection, label, generation) for label in readable) % _MODULUS
     return total.to_bytes(_BYTES, "big")

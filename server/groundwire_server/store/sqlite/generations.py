@@ -5,10 +5,21 @@ from __future__ import annotations
 import sqlite3
 from datetime import datetime
 
+from groundwire_server.evidence import Label
 from groundwire_server.store.rows import GenerationMark
 from groundwire_server.store.sqlite.codec import decode_instant, encode_instant
+from groundwire_server.store.sqlite.digest import hash_parts, read_label_digest
 
-__all__ = ["add_generation", "generation_at", "last_generation", "read_generations", "read_meta", "write_meta"]
+__all__ = [
+    "add_generation",
+    "generation_at",
+    "last_generation",
+    "read_generations",
+    "read_meta",
+    "read_state",
+    "was_in_state",
+    "write_meta",
+]
 
 
 def last_generation(connection: sqlite3.Connection) -> int:
@@ -38,6 +49,22 @@ def read_generations(connection: sqlite3.Connection) -> list[GenerationMark]:
     """All of them, in order."""
     rows = connection.execute("SELECT generation, committed_at FROM generation ORDER BY generation")
     return [GenerationMark(generation, decode_instant(committed_at)) for generation, committed_at in rows.fetchall()]
+
+
+def read_state(connection: sqlite3.Connection, generation: int) -> str:
+    """The generation, and a hash of when it was committed and of all that was born and died up to it."""
+    moment = connection.execute("SELECT committed_at FROM generation WHERE generation = ?", (generation,)).fetchone()
+    digests = [read_label_digest(connection, label, generation) for label in Label]
+    history = hash_parts(*(moment or (None,)), *map(str, digests))
+    return f"{generation}:{history.hex()[:32]}"
+
+
+def was_in_state(connection: sqlite3.Connection, state: str) -> bool:
+    """Whether a state lies on the way to the present one."""
+    generation, _, _ = state.partition(":")
+    if not generation.isdecimal() or int(generation) > last_generation(connection):
+        return False
+    return read_state(connection, int(generation)) == state
 
 
 def read_meta(connection: sqlite3.Connection, generation: int, name: str) -> str | None:

@@ -55,6 +55,10 @@ class SqliteReader:
     def generation(self) -> int:
         return self._generation
 
+    def state(self) -> str:
+        with self._pool.connection() as connection:
+            return generations.read_state(connection, self._generation)
+
     def chunk_count(self) -> int:
         with self._pool.connection() as connection:
             return documents.last_chunk_row(connection, self._generation)

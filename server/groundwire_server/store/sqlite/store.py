@@ -104,6 +104,11 @@ class SqliteStore:
         with self._pool.connection() as connection:
             return generations.generation_at(connection, moment)
 
+    def was(self, state: str) -> bool:
+        """See `Store.was`."""
+        with self._pool.connection() as connection:
+            return generations.was_in_state(connection, state)
+
     def generations(self) -> list[GenerationMark]:
         """See `Store.generations`."""
         with self._pool.connection() as connection:
