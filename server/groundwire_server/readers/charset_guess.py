@@ -26,6 +26,7 @@ _REPLACED = "\ufffd"
 _SAMPLE_BYTES = 48_000
 _WORST_MEAN = -9.8
 _LEAST_LEAD, _SURE_LEAD = 4.0, 12.0
+_LEAST_SIGNS = 2
 
 
 def _costs(characters: str, first: float) -> dict[str, float]:
@@ -112,7 +113,7 @@ def _readings(raw: bytes) -> Iterator[_Reading]:
 
 
 def _likelihood(counts: Counter[str], script: str, wide: bool) -> tuple[float, float]:
-    """(of all characters together, mean of those that tell of a charset)."""
+    """(of all characters together, mean of those that tell of a charset; too few tell nothing)."""
     together = telling = 0.0
     number = 0
     for char, count in counts.items():
@@ -121,7 +122,7 @@ def _likelihood(counts: Counter[str], script: str, wide: bool) -> tuple[float, f
         if wide or char > "\x7f":
             telling += cost
             number += count
-    return together, telling / number if number else _NEVER
+    return together, telling / number if number >= _LEAST_SIGNS else _NEVER
 
 
 def _cost(char: str, script: str) -> float:

@@ -16,8 +16,17 @@ from lxml import etree
 from groundwire_server.errors import DocumentRefused, ErrorReason
 from groundwire_server.readers.document import ReadOptions, Source
 
-__all__ = ["Container", "broken", "encrypted", "open_container", "parse_xml", "raise_if_out_of_memory"]
+__all__ = [
+    "Container",
+    "broken",
+    "encrypted",
+    "open_container",
+    "parse_xml",
+    "raise_if_out_of_memory",
+    "refuse_hidden_entities",
+]
 
+SAVE_ANEW = "Open it in the program that it is for, save it anew and send that."
 _STEP = 1 << 18
 _MAX_NAME_CHARS = 1024
 # Text of one kind packs 1:250 at times; where it does and is large as well, it is a bomb.
@@ -84,7 +93,7 @@ class Container:
             for name in self.names:
                 content = self.read(name) if keep(name) else b""
                 if name.endswith((".xml", ".rels")) and content:
-                    _refuse_hidden_entities(self.doc_id, name, content, self._options.max_depth)
+                    refuse_hidden_entities(self.doc_id, name, content, self._options.max_depth)
                 archive.writestr(zipfile.ZipInfo(name), content)
         copy.seek(0)
         return copy
@@ -164,13 +173,19 @@ def raise_if_out_of_memory(error: Exception) -> None:
         raise MemoryError
 
 
-def broken(doc_id: str, why: str, hint: str = "") -> DocumentRefused:
+def broken(doc_id: str, why: str, hint: str = SAVE_ANEW) -> DocumentRefused:
     """The error of a file that is damaged."""
     return DocumentRefused(ErrorReason.DOCUMENT_BROKEN, f"{doc_id}: {why}.", hint=hint)
 
 
-def _refuse_hidden_entities(doc_id: str, name: str, content: bytes, max_depth: int) -> None:
-    """The quick look; what is not in an encoding that the look understands, or names a type, is parsed for it."""
+def refuse_hidden_entities(doc_id: str, name: str, content: bytes, max_depth: int) -> None:
+    """Refuse XML that declares entities; for what is read piece by piece and never as a whole.
+
+    It is a quick look; what is not in an encoding that the look understands, or names a type, is parsed for it.
+
+    Raises:
+        DocumentRefused: as `parse_xml`.
+    """
     if (
         b"<!DOCTYPE" in content
         or b"<!ENTITY" in content
@@ -186,13 +201,15 @@ def _check_member(doc_id: str, member: zipfile.ZipInfo) -> None:
         raise encrypted(doc_id)
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise DocumentRefused(
-            ErrorReason.DOCUMENT_UNSUPPORTED, f"{doc_id}: a member is packed by a method other than deflate."
+            ErrorReason.DOCUMENT_UNSUPPORTED,
+            f"{doc_id}: a member is packed by a method other than deflate.",
+            hint=SAVE_ANEW,
         )
     leads_out = name.startswith(("/", "\\")) or ".." in name.replace("\\", "/").split("/") or ":" in name[:3]
     if leads_out or not name or len(name) > _MAX_NAME_CHARS:
         raise broken(doc_id, "the path of a member leads out of the file or is none")
     if member.file_size > _RATIO_FROM and member.file_size > _MAX_RATIO * member.compress_size:
-        raise _over(doc_id, "a member unpacks to more than the size that is taken", "max_ratio", _MAX_RATIO, "to 1")
+        raise _over(doc_id, "a member unpacks at a ratio", "max_ratio", _MAX_RATIO, "to 1")
 
 
 def encrypted(doc_id: str) -> DocumentRefused:
@@ -215,12 +232,15 @@ def _old_office(doc_id: str, raw: bytes) -> DocumentRefused:
 
 
 def _declares_entities(doc_id: str, name: str) -> DocumentRefused:
-    return broken(doc_id, f"the part {name[:80]!r} declares XML entities, which are not read")
+    return broken(
+        doc_id, f"the part {name[:80]!r} declares XML entities, which are not read", "Save it without a document type."
+    )
 
 
 def _over(doc_id: str, what: str, limit: str, most: int, unit: str) -> DocumentRefused:
     return DocumentRefused(
         ErrorReason.DOCUMENT_TOO_LARGE,
         f"{doc_id}: {what} over the limit of {most} {unit}.",
+        hint="Split the file, or leave out what swells it.",
         details={limit: str(most)},
     )

@@ -93,7 +93,11 @@ def _piece(text: str | bytes, charset: str | None) -> str:
 def _addresses(message: Message, name: str) -> tuple[str, ...]:
     """Addresses alone, each once, as many as an attribute holds."""
     found, left = [], MAX_TEXT_CHARS
-    for _, address in getaddresses([header_text(message, name)])[:_MAX_ADDRESSES]:
+    try:
+        addresses = getaddresses([header_text(message, name)])
+    except (IndexError, RecursionError, TypeError, ValueError):
+        return ()
+    for _, address in addresses[:_MAX_ADDRESSES]:
         left -= len(address)
         if "@" not in address or left < 0:
             continue
@@ -104,5 +108,5 @@ def _addresses(message: Message, name: str) -> tuple[str, ...]:
 def _day(text: str) -> date | None:
     try:
         return parsedate_to_datetime(text).date()
-    except (IndexError, OverflowError, TypeError, ValueError):
+    except (IndexError, OverflowError, RecursionError, TypeError, ValueError):
         return None

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from groundwire_server.errors import DocumentRefused, ErrorReason
-from groundwire_server.readers.charset_guess import guess_charset
+from groundwire_server.readers.charset_guess import Guess, guess_charset
 
 __all__ = ["CHARSETS", "Decoded", "decode", "decode_text"]
 
@@ -52,6 +52,9 @@ _MARKS = (
 
 # What Python makes of the single bytes 80, A0 and FD to FF, which stand for nothing in Shift_JIS.
 _NO_SHIFT_JIS = re.compile("[\x80\xa0\uf8f0-\uf8f3]")
+
+# Forms that look like UTF-8 and are forbidden there.
+_TOO_LONG = re.compile(rb"[\xc0\xc1][\x80-\xbf]|\xe0[\x80-\x9f][\x80-\xbf]|\xed[\xa0-\xbf][\x80-\xbf]")
 
 _SIGNATURES = (
     (b"%PDF-", "a PDF"),
@@ -122,6 +125,7 @@ def _decode_given(doc_id: str, raw: bytes, charset: str) -> Decoded:
         raise DocumentRefused(
             ErrorReason.DOCUMENT_UNSUPPORTED,
             f"{doc_id}: charset {charset[:40]!r} is none of {', '.join(sorted(CHARSETS))}.",
+            hint="Pass one of these, or none to have it detected.",
             details={"field": "charset"},
         )
     for codec in tried:
@@ -155,7 +159,7 @@ def _decode_detected(doc_id: str, raw: bytes) -> Decoded:
 
 def _decode_guessed(doc_id: str, raw: bytes) -> Decoded:
     signed = any(raw.startswith(signature) for signature, _ in _SIGNATURES)
-    guess = None if signed else guess_charset(raw)
+    guess = None if signed else _almost_utf8(raw) or guess_charset(raw)
     if guess is None and (signed or b"\x00" in raw):
         raise _binary(doc_id, raw, "it holds NUL bytes" if b"\x00" in raw else "it is no UTF-8")
     if guess is None:
@@ -176,6 +180,12 @@ def _decode_guessed(doc_id: str, raw: bytes) -> Decoded:
         hint="Write the file again, or pass the `charset` that it is in.",
         details={"field": "charset"},
     )
+
+
+def _almost_utf8(raw: bytes) -> Guess | None:
+    """UTF-8 that writes a character in too many bytes, or half a character: an attack, or a program with a fault."""
+    rest = _TOO_LONG.sub(b"", raw)
+    return Guess("utf-8", True, "") if rest != raw and _strictly(rest, "utf_8") is not None else None
 
 
 def _strictly(raw: bytes, codec: str) -> str | None:
@@ -207,7 +217,9 @@ def _refuse_binary_text(doc_id: str, text: str) -> None:
     controls = sum(1 for _ in _BINARY_CONTROL.finditer(text))
     if controls >= _LEAST_CONTROLS and controls * 50 > len(text):
         raise DocumentRefused(
-            ErrorReason.DOCUMENT_UNSUPPORTED, f"{doc_id}: the content is binary: {controls} control characters."
+            ErrorReason.DOCUMENT_UNSUPPORTED,
+            f"{doc_id}: the content is binary: {controls} control characters.",
+            hint="It is in another charset, or no text.",
         )
 
 
@@ -217,6 +229,6 @@ def _binary(doc_id: str, raw: bytes, why: str) -> DocumentRefused:
     return DocumentRefused(
         ErrorReason.DOCUMENT_UNSUPPORTED,
         f"{doc_id}: the content is no text ({why}{looks}).",
-        hint="A text in UTF-16 without a byte order mark needs charset utf-16le or utf-16be.",
+        hint="If it is text, pass the `charset` that it is in.",
         details={"field": "charset"},
     )

@@ -37,7 +37,7 @@ class EpubReader:
             raise DocumentRefused(
                 ErrorReason.DOCUMENT_TOO_LARGE,
                 f"{source.doc_id}: it has {len(book.chapters)} parts, at most {source.options.max_pages} are read.",
-                hint="Split the book, or raise limits.max_pages.",
+                hint="Split the book, or raise limits.max_document_pages.",
                 details={"max_pages": str(source.options.max_pages)},
             )
         builder = TextBuilder(source, (("part", "para"), ("table", "row")), name_headings=True)

@@ -15,10 +15,12 @@ from groundwire_server.evidence import Label, Span
 from groundwire_server.readers.document import Document, ReaderOutput, ReadOptions, ReadWarning, RefusedPart, Source
 from groundwire_server.readers.metadata import Metadata, read_metadata
 from groundwire_server.readers.places import places_by_line
+from groundwire_server.readers.plain_text import NO_CONTENT
 
 __all__ = ["JsonLinesReader"]
 
 _GZIP = b"\x1f\x8b"
+_PACK_ANEW = "Pack it anew, or send it as it is."
 _WINDOW = 1 << 20
 _BESIDE_META = ("label", "sensitivity", "valid_as_of")
 _TOP_LEVEL = frozenset({"doc_id", "title", "text", "meta", *_BESIDE_META})
@@ -52,7 +54,9 @@ class JsonLinesReader:
             except DocumentRefused as error:
                 outputs.append(RefusedPart(source.doc_id, error))
         if not outputs:
-            raise DocumentRefused(ErrorReason.DOCUMENT_NO_TEXT, f"{source.doc_id}: the file holds no line.")
+            raise DocumentRefused(
+                ErrorReason.DOCUMENT_NO_TEXT, f"{source.doc_id}: the file holds no line.", hint=NO_CONTENT
+            )
         return outputs
 
 
@@ -67,18 +71,21 @@ def _unpack(source: Source) -> bytes:
                 piece = stream.decompress(packed, _WINDOW)
             except zlib.error:
                 raise DocumentRefused(
-                    ErrorReason.DOCUMENT_BROKEN, f"{source.doc_id}: the gzip file is broken."
+                    ErrorReason.DOCUMENT_BROKEN, f"{source.doc_id}: the gzip file is broken.", hint=_PACK_ANEW
                 ) from None
             unpacked += piece
             if len(unpacked) > most:
                 raise DocumentRefused(
                     ErrorReason.DOCUMENT_TOO_LARGE,
                     f"{source.doc_id}: unpacked it is over {most} bytes.",
+                    hint="Split the file; each line is a document of its own.",
                     details={"max_unpacked_bytes": str(most)},
                 )
             packed = stream.unconsumed_tail
             if not piece and not packed and not stream.eof:
-                raise DocumentRefused(ErrorReason.DOCUMENT_BROKEN, f"{source.doc_id}: the gzip file is cut off.")
+                raise DocumentRefused(
+                    ErrorReason.DOCUMENT_BROKEN, f"{source.doc_id}: the gzip file is cut off.", hint=_PACK_ANEW
+                )
         packed = stream.unused_data
     return bytes(unpacked)
 

@@ -17,6 +17,7 @@ __all__ = ["BUILT_IN_ATTRIBUTES", "Metadata", "attribute_name", "parse_metadata_
 # Filters know these of every document; no file may say otherwise.
 BUILT_IN_ATTRIBUTES = frozenset({"doc_id", "ingested_at", "media_type", "title", "valid_as_of"})
 MAX_TEXT_CHARS = 1024
+_TOML = "Metadata is TOML: `name = value` lines, texts in quotes."
 _LABEL_KEYS = ("label", "sensitivity")
 _INT64 = range(-(2**63), 2**63)
 _NAME = re.compile(r"[a-z0-9_]{1,64}")
@@ -46,7 +47,9 @@ def parse_metadata_toml(
     except (ValueError, RecursionError) as error:  # a number of thousands of digits is a bare ValueError
         found = re.search(r"at line (\d+)", str(error))
         line = f" (line {int(found[1]) + first_line - 1})" if found else ""
-        raise DocumentRefused(ErrorReason.DOCUMENT_BROKEN, f"{doc_id}: the metadata is no TOML{line}.") from None
+        raise DocumentRefused(
+            ErrorReason.DOCUMENT_BROKEN, f"{doc_id}: the metadata is no TOML{line}.", hint=_TOML
+        ) from None
     return read_metadata(mapping, parse_period)
 
 

@@ -13,6 +13,7 @@ from groundwire_server.readers.container import broken, encrypted
 from groundwire_server.readers.document import ReaderOutput, ReadWarning, Source, WarningKind
 from groundwire_server.readers.pdf_blocks import Block, page_blocks
 from groundwire_server.readers.pdf_lines import read_lines
+from groundwire_server.readers.plain_text import NO_CONTENT
 from groundwire_server.readers.properties import file_properties, read_day
 from groundwire_server.readers.text_builder import TextBuilder, clean_text, one_line
 
@@ -279,7 +280,9 @@ def _no_text(doc_id: str, pages: Sequence[_Page]) -> DocumentRefused:
         damaged = sum(page.damaged for page in pages)
         if damaged:
             return broken(doc_id, f"none of its {len(pages)} pages could be read")
-        return DocumentRefused(ErrorReason.DOCUMENT_NO_TEXT, f"{doc_id}: none of its {len(pages)} pages holds text.")
+        return DocumentRefused(
+            ErrorReason.DOCUMENT_NO_TEXT, f"{doc_id}: none of its {len(pages)} pages holds text.", hint=NO_CONTENT
+        )
     return DocumentRefused(
         ErrorReason.DOCUMENT_NO_TEXT,
         f"{doc_id}: {scanned} of its {len(pages)} pages show pictures, and none holds text.",

@@ -13,6 +13,8 @@ from groundwire_server.readers.places import places_by_line
 
 __all__ = ["PlainTextReader", "decode_source", "file_title", "refuse_blank"]
 
+NO_CONTENT = "Leave it out, or send it once it holds text."
+
 
 class PlainTextReader:
     """Reads text in any charset that can be told; the title is the file's name."""
@@ -61,4 +63,4 @@ def refuse_blank(doc_id: str, text: str) -> None:
     """Raises DocumentRefused (DOCUMENT_NO_TEXT) when a text is empty or blank."""
     if not text.strip():
         what = "is empty" if not text else "holds blanks only"
-        raise DocumentRefused(ErrorReason.DOCUMENT_NO_TEXT, f"{doc_id}: the file {what}.")
+        raise DocumentRefused(ErrorReason.DOCUMENT_NO_TEXT, f"{doc_id}: the file {what}.", hint=NO_CONTENT)

@@ -70,6 +70,7 @@ def read_document(
         raise DocumentRefused(
             ErrorReason.DOCUMENT_TOO_LARGE,
             f"{doc_id}: {len(raw)} bytes are over the limit of {options.max_bytes}.",
+            hint="Split the file, or raise limits.max_document_bytes.",
             details={"max_bytes": str(options.max_bytes)},
         )
     kind, _, parameters = media_type.partition(";")
@@ -95,6 +96,7 @@ def find_reader(doc_id: str, media_type: str = "") -> Reader:
         raise DocumentRefused(
             ErrorReason.DOCUMENT_UNSUPPORTED,
             f"{doc_id}: no reader for media type {said[:80]!r}; those read are {known}.",
+            hint="Without a media type the name decides.",
             details={"field": "media_type", "media_type": said[:80]},
         )
     name = PurePosixPath(doc_id).name.casefold()

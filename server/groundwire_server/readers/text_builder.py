@@ -12,7 +12,7 @@ from groundwire_server.evidence import Attribute, Span
 from groundwire_server.readers.document import Document, ReadWarning, Source
 from groundwire_server.readers.headings import MAX_HEADING_CHARS, Heading, heading_paths
 from groundwire_server.readers.places import Axis, HeadingMap, PlaceMap
-from groundwire_server.readers.plain_text import file_title
+from groundwire_server.readers.plain_text import NO_CONTENT, file_title
 
 __all__ = ["TextBuilder", "clean_text", "one_line"]
 
@@ -124,7 +124,7 @@ class TextBuilder:
         if self.warnings:
             first, more = self.warnings[0], len(self.warnings) - 1
             message += f" ({first.locator}: {first.message}{f'; and {more} more' if more else ''})"
-        return DocumentRefused(ErrorReason.DOCUMENT_NO_TEXT, f"{message}.")
+        return DocumentRefused(ErrorReason.DOCUMENT_NO_TEXT, f"{message}.", hint=NO_CONTENT)
 
     def _places(self) -> PlaceMap:
         axes = tuple(

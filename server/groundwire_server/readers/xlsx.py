@@ -6,6 +6,7 @@ as an object. What is read are the values that were stored; nothing is computed.
 
 from __future__ import annotations
 
+from groundwire_server.errors import DocumentRefused, ErrorReason
 from groundwire_server.evidence import Locator
 from groundwire_server.readers.container import open_container
 from groundwire_server.readers.document import ReaderOutput, ReadWarning, Source, WarningKind
@@ -34,6 +35,14 @@ class XlsxReader:
         """One document. Raises DocumentRefused when it is no workbook, encrypted, damaged, blank or over a bound."""
         container = open_container(source)
         workbook = open_workbook(container, max_depth=source.options.max_depth)
+        most = source.options.max_pages
+        if len(workbook.sheets) > most:
+            raise DocumentRefused(
+                ErrorReason.DOCUMENT_TOO_LARGE,
+                f"{source.doc_id}: {len(workbook.sheets)} sheets are over the limit of {most}.",
+                hint="Split the workbook, or raise limits.max_document_pages.",
+                details={"max_pages": str(most)},
+            )
         builder = TextBuilder(source, (("sheet", "row"),))
         for sheet in workbook.sheets:
             if sheet.hidden or not sheet.has_cells:
@@ -45,6 +54,7 @@ class XlsxReader:
                 container.read(sheet.part),
                 workbook,
                 max_chars=source.options.max_text_chars,
+                max_depth=source.options.max_depth,
             )
             builder.put_under(sheet.name, 1)
             add_table(builder, source.doc_id, cells.table(), {"sheet": sheet.name})

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from lxml import etree
 
 from groundwire_server.errors import DocumentRefused, ErrorReason
-from groundwire_server.readers.container import broken, raise_if_out_of_memory
+from groundwire_server.readers.container import broken, raise_if_out_of_memory, refuse_hidden_entities
 from groundwire_server.readers.number_format import format_number
 from groundwire_server.readers.table_heads import is_amount
 from groundwire_server.readers.table_text import MAX_COLUMNS, TableRow
@@ -61,26 +61,29 @@ class SheetCells:
             before = number
 
 
-def read_sheet(doc_id: str, name: str, content: bytes, workbook: Workbook, *, max_chars: int) -> SheetCells:
+def read_sheet(
+    doc_id: str, name: str, content: bytes, workbook: Workbook, *, max_chars: int, max_depth: int
+) -> SheetCells:
     """The cells of a sheet.
 
     Args:
         name: of the sheet, for messages. content: its part of the file.
-        max_chars: of the texts of all cells together.
+        max_chars: of the texts of all cells together. max_depth: elements within each other.
 
     Raises:
         DocumentRefused: DOCUMENT_BROKEN (no well-formed XML, cells where no sheet has any), DOCUMENT_TOO_LARGE.
     """
-    return _Reading(doc_id, name, workbook, max_chars).through(content)
+    return _Reading(doc_id, name, workbook, max_chars, max_depth).through(content)
 
 
 class _Reading:
-    def __init__(self, doc_id: str, name: str, workbook: Workbook, max_chars: int) -> None:
+    def __init__(self, doc_id: str, name: str, workbook: Workbook, max_chars: int, max_depth: int) -> None:
         self._doc_id = doc_id
         self._name = name
         self._workbook = workbook
         self._left = max_chars
         self._max_chars = max_chars
+        self._max_depth = max_depth
         self._row = 0
         self._merged: list[tuple[int, int, int, int]] = []
         self._hidden_columns: list[tuple[int, int]] = []
@@ -88,6 +91,7 @@ class _Reading:
 
     def through(self, content: bytes) -> SheetCells:
         """Element by element; what was read is let go."""
+        refuse_hidden_entities(self._doc_id, f"sheet {self._name[:80]}", content, self._max_depth)
         stream = etree.iterparse(
             io.BytesIO(content),
             events=("end",),
