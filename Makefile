@@ -2,7 +2,7 @@
 # .venv, locked by hash. All paths are relative, so the folder may have any name.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup venv demo serve test test-slow check format proto client proto-image lock bench bench-peers samples clean
+.PHONY: help setup venv demo serve test test-slow check format proto client proto-image lock bench bench-speed bench-peers samples clean
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || command -v python3)
 RUN := .venv/bin/python -m
@@ -65,6 +65,9 @@ lock: ## lock all packages anew by version and hash (UPGRADE=1: at their newest)
 bench: setup ## score retrieval on a folder (DATA=folder with corpus.jsonl, queries.jsonl, qrels.tsv; ARGS="--mode lexical")
 	@test -n "$(DATA)" || { echo "make bench DATA=folder"; exit 1; }
 	$(RUN) groundwire_server.cli eval retrieval "$(DATA)" $(ARGS)
+
+bench-speed: setup ## measure speed, memory and growth into docs/performance.md (ARGS="--sizes 10000 --only query,wire"; after bench-peers)
+	.venv/bin/python benchmarks/performance.py run $(ARGS)
 
 bench-peers: setup ## put the engines that benchmarks measure beside ours into .venv
 	$(RUN) pip install --disable-pip-version-check --quiet --require-hashes -r requirements/bench.txt

@@ -23,8 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import networkx as nx  # type: ignore[import-untyped]
-from lexical import commit, say
-from wire import calibration_ms
+from report import calibration_ms, commit, say
 
 from groundwire import Additivity, Client, FactFile, MetricDetail, Term, TermKind
 from groundwire_server.rpc import running_server

@@ -24,8 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import grpc
-from lexical import commit, say
-from wire import calibration_ms
+from report import calibration_ms, commit, say
 
 from groundwire.v1 import admin_pb2, admin_pb2_grpc
 from groundwire_server.evidence import Label, Span

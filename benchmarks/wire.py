@@ -1,6 +1,6 @@
 """What the wire costs: server CPU of a NarrativeRetrieve stream and time to its first frame, against a bare echo.
 
-    python benchmarks/wire.py [--chunks 10000] [--rounds 5] [--calls 200] [--shared ../shared]
+    python benchmarks/wire.py [--sizes 10000] [--rounds 5] [--calls 200] [--shared ../shared]
 
 Three servers, each in a process of its own, are called in turn with the same requests over a loopback socket:
 
@@ -9,17 +9,14 @@ Three servers, each in a process of its own, are called in turn with the same re
 - echo: a bare grpc.aio server (uvloop as well) that streams the very bytes of the answers, kept beforehand.
 
 CPU is that of the whole server process, all of its threads, by the kernel's clock. Each figure is the median over the
-rounds; under load only ratios mean anything. One JSON line a result, then a table.
+rounds; under load only ratios mean anything.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import json
-import os
 import pickle
-import platform
 import shutil
 import statistics
 import subprocess
@@ -35,10 +32,12 @@ from typing import Any
 
 import grpc
 import uvloop
-from lexical import commit, corpus, read_questions, say
+from house import corpus_file
+from report import CACHE, SHARED, Report, questions, say
 
 METHOD = "/groundwire.v1.NarrativeService/NarrativeRetrieve"
 TOP_KS = (10, 100)
+CPU_GOAL_US = 400  # numbers.md, for 10 snippets
 LINES_AN_UPLOAD = 1000
 Frames = dict[bytes, list[bytes]]
 
@@ -77,12 +76,12 @@ class Server:
 
 def main() -> int:
     """Run and print; 2 when the shared data is not there."""
-    root = Path(__file__).resolve().parent.parent
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--chunks", type=int, default=10_000)
+    options.add_argument("--sizes", default="10000", help="chunks, comma-separated")
     options.add_argument("--rounds", type=int, default=5)
     options.add_argument("--calls", type=int, default=200, help="calls a round")
-    options.add_argument("--shared", type=Path, default=root.parent / "shared", help="folder with tools/ and data/")
+    options.add_argument("--shared", type=Path, default=SHARED, help="folder with tools/ and data/")
+    options.add_argument("--cache", type=Path, default=CACHE, help="folder of stored corpora")
     options.add_argument("--serve", nargs=2, metavar=("KIND", "PATH"), help=argparse.SUPPRESS)
     chosen = options.parse_args()
     if chosen.serve:
@@ -91,12 +90,20 @@ def main() -> int:
     if not (chosen.shared / "tools" / "make_corpus.py").exists():
         say(f"No corpus: {chosen.shared}/tools/make_corpus.py is not there. Name the folder with --shared DIR.")
         return 2
-    questions = list(read_questions(chosen.shared / "data", 10))
+    report = Report("wire")
+    for size in map(int, chosen.sizes.split(",")):
+        measure(report, size, questions(chosen.shared, 10), chosen)
+    report.table()
+    return 0
+
+
+def measure(report: Report, size: int, asked: list[str], chosen: argparse.Namespace) -> None:
+    """The three servers in turn."""
     with tempfile.TemporaryDirectory(prefix="groundwire-bench-") as temporary, ExitStack() as after:
         folder = Path(temporary)
-        load(folder / "whole", corpus(chosen.shared, chosen.chunks))
+        load(folder / "whole", corpus_file(chosen.cache, chosen.shared, size))
         shutil.copytree(folder / "whole", folder / "wire")
-        requests = {top_k: [request(question, top_k) for question in questions] for top_k in TOP_KS}
+        requests = {top_k: [request(question, top_k) for question in asked] for top_k in TOP_KS}
         servers = {kind: after.enter_context(started(kind, folder / kind)) for kind in ("whole", "wire")}
         frames: Frames = {each: list(servers["wire"].call(each)) for some in requests.values() for each in some}
         (folder / "echo").write_bytes(pickle.dumps(frames))
@@ -109,40 +116,24 @@ def main() -> int:
             for top_k in TOP_KS:
                 for server in servers.values():
                     server.measure(requests[top_k], top_k, chosen.calls)
-    report(servers, {top_k: frames[requests[top_k][0]] for top_k in TOP_KS}, chosen)
-    return 0
-
-
-def report(servers: dict[str, Server], example: dict[int, list[bytes]], chosen: argparse.Namespace) -> None:
-    """JSON lines, then the table; `ratio` is how many times less than the peer."""
-    machine = f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, "
-    machine += f"calibration {calibration_ms():.0f} ms, Python {platform.python_version()}"
-    lines: list[dict[str, Any]] = []
     for top_k in TOP_KS:
-        echo = servers["echo"]
-        for kind in ("wire", "whole"):
-            ours = servers[kind]
-            figures: list[tuple[str, str, list[float], list[float]]] = [
-                (f"{kind}, server CPU a stream", "us", ours.cpu_us[top_k], echo.cpu_us[top_k])
-            ]
-            if kind == "whole":
-                figures += [
-                    (f"{kind}, first frame p50", "ms", ours.first_ms[top_k], echo.first_ms[top_k]),
-                    (f"{kind}, last frame p50", "ms", ours.last_ms[top_k], echo.last_ms[top_k]),
-                ]
-            for name, unit, values, peers in figures:
-                value, peer = statistics.median(values), statistics.median(peers)
-                lines.append(
-                    {"name": f"{name}, {top_k} snippets", "unit": unit, "value": value, "peer": peer}
-                    | {"ratio": peer / value, "n": chosen.chunks, "commit": commit(), "machine": machine}
-                )
-    for line in lines:
-        say(json.dumps(line))
-    say(f"\n{'what':<52}{'groundwire':>12}{'echo':>10}{'ratio':>8}")
-    for line in lines:
-        say(f"{line['name'] + ', ' + line['unit']:<52}{line['value']:>12.2f}{line['peer']:>10.2f}{line['ratio']:>8.2f}")
-    for top_k, frames in example.items():
-        say(f"an answer of {top_k} snippets: {len(frames)} frames, {sum(map(len, frames)) / 1024:.1f} KiB")
+        add_lines(report, servers, top_k, size, frames[requests[top_k][0]])
+
+
+def add_lines(report: Report, servers: dict[str, Server], top_k: int, size: int, example: list[bytes]) -> None:
+    """What was measured with answers of so many snippets."""
+    echo, whole, wire = (servers[kind] for kind in ("echo", "whole", "wire"))
+    size_of = {"frames": len(example), "kib": round(sum(map(len, example)) / 1024, 1)}
+
+    def add(name: str, unit: str, values: list[float], peers: list[float], **more: Any) -> None:
+        peer = ("bare grpc.aio echo", statistics.median(peers))
+        report.add(f"{name}, {top_k} snippets", unit, statistics.median(values), n=size, peer=peer, **size_of, **more)
+
+    goal = {"goal": CPU_GOAL_US} if top_k == 10 else {}
+    add("server CPU of a stream, retrieval aside", "us", wire.cpu_us[top_k], echo.cpu_us[top_k], **goal)
+    add("server CPU of a stream, retrieval too", "us", whole.cpu_us[top_k], echo.cpu_us[top_k])
+    add("first frame, retrieval too, p50", "ms", whole.first_ms[top_k], echo.first_ms[top_k])
+    add("last frame, retrieval too, p50", "ms", whole.last_ms[top_k], echo.last_ms[top_k])
 
 
 def request(question: str, top_k: int) -> bytes:
@@ -278,15 +269,6 @@ async def serve_echo(path: Path) -> None:
     await server.start()
     await until_input_ends(f"127.0.0.1:{port}")
     await server.stop(0)
-
-
-def calibration_ms() -> float:
-    """A fixed loop of plain Python, to compare machines and their load by."""
-    start = time.perf_counter()
-    total = 0
-    for number in range(1_000_000):
-        total += number & 7
-    return (time.perf_counter() - start) * 1e3
 
 
 if __name__ == "__main__":
