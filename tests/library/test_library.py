@@ -263,7 +263,7 @@ def test_vectors_come_with_the_embedder_and_stay(open_library: Open) -> None:
     assert library.snapshot().coverage(empty) == 1.0
 
 
-def test_another_embedder_is_refused_unless_it_replaces(open_library: Open) -> None:
+def test_vectors_of_another_embedder_are_not_mixed_unless_it_replaces_them(open_library: Open) -> None:
     one, other = HashEmbedder(), HashEmbedder(dim=32)
     assert one.version != other.version
     library = open_library()
@@ -271,24 +271,27 @@ def test_another_embedder_is_refused_unless_it_replaces(open_library: Open) -> N
     library.use_embedder(other)  # nothing is embedded yet
     library.use_embedder(one)
     library.add_vectors([(1, one.embed_passage("one"))])
-    with pytest.raises(FailedPrecondition) as refused:
-        library.use_embedder(other)
-    assert refused.value.reason is ErrorReason.INDEX_MISMATCH
-    assert refused.value.details == {"library_id": "lib", "stored": one.version, "configured": other.version}
-    assert library.snapshot().vectors is not None
+    assert library.snapshot().foreign_model(Label.INTERNAL) is None
+    library.use_embedder(other)
+    snapshot = library.snapshot()
+    assert snapshot.foreign_model(Label.INTERNAL) == one.version
+    assert snapshot.coverage(snapshot.candidates(CALL)) == 0.0
     library.use_embedder(other, replace=True)
+    assert library.snapshot().foreign_model(Label.CONFIDENTIAL) is None
     assert list(library.rows_without_embedding()) == [(1, "one")]
     library.add_vectors([(1, other.embed_passage("one"))])
     library = open_library()
-    with pytest.raises(FailedPrecondition):
-        library.use_embedder(one)
+    library.use_embedder(one)
+    assert library.snapshot().foreign_model(Label.INTERNAL) == other.version
     library.use_embedder(other)
     snapshot = library.snapshot()
+    assert snapshot.foreign_model(Label.INTERNAL) is None
     assert snapshot.coverage(snapshot.candidates(CALL)) == 1.0
     library.use_embedder(one, replace=True)  # its vectors are still in the store
     assert library.snapshot().coverage(snapshot.candidates(CALL)) == 1.0
     library.use_embedder(None)
     assert library.snapshot().vectors is None
+    assert library.snapshot().foreign_model(Label.INTERNAL) is None
 
 
 def test_a_full_disk_stores_nothing_and_reading_goes_on(open_library: Open, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,7 +29,8 @@ def describe_library(
     """
     documents, chunks, facts, relations = snapshot.reader.counts(principal.clearance)
     shown = replace(snapshot, config=config or snapshot.config)
-    vectors = snapshot.vectors if shown.config.embedder != "none" else None
+    fits = shown.config.embedder != "none" and snapshot.foreign_model(principal.clearance) is None
+    vectors = snapshot.vectors if fits else None
     coverage: float | None = None
     if vectors is not None:
         coverage = snapshot.coverage(snapshot.candidates(Call(principal)))

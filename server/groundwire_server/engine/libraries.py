@@ -22,7 +22,7 @@ from groundwire_server.errors import (
 )
 from groundwire_server.evidence import Label
 from groundwire_server.ingest import EmbeddingWorker, EmbedJobs
-from groundwire_server.jobs import JobBoard, JobKind, JobState
+from groundwire_server.jobs import AUDIENCES, JobBoard, JobKind, JobState
 from groundwire_server.library import DEFAULT_LIBRARY, DataFolder, Library, LibraryConfig, Snapshot
 from groundwire_server.narrative import NoEmbedder, Unreachable
 from groundwire_server.settings import Settings
@@ -267,12 +267,22 @@ class Libraries:
         try:
             library.use_embedder(embedder)
         except GroundwireError as error:
-            # Stored vectors of another model: words answer, VECTOR_OFF says why, and nothing is thrown away unasked.
             self._faults[library_id] = error.cause()
             jobs.end(JobState.FAILED, error.cause())
             _log.warning("library %s does not take the embedder: %s", library_id, error.reason.name)
             return
+        self._end_foreign(library, jobs)
         self._start_worker(library, embedder)
+
+    def _end_foreign(self, library: Library, jobs: EmbedJobs) -> None:
+        """Vectors of another model: words answer, VECTOR_OFF says why, and nothing is thrown away unasked."""
+        snapshot = library.snapshot()
+        for audience in AUDIENCES:
+            if snapshot.foreign_model(audience) is not None:
+                _log.warning("library %s has vectors of another model", library.library_id)
+                message = "The vectors of the library are another model's."
+                jobs.end(JobState.FAILED, Cause(ErrorReason.INDEX_MISMATCH, message), audience=audience)
+                return
 
     def _start_worker(self, library: Library, embedder: Embedder) -> None:
         jobs = self._embed_jobs[library.library_id]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from groundwire_server.errors import Cause, ErrorReason
 from groundwire_server.evidence import Call, Label, Principal, Progress
 from groundwire_server.jobs import AUDIENCES, Job, JobBoard, JobKind, JobState, new_job_id
-from groundwire_server.library import Snapshot
+from groundwire_server.library import Snapshot, model_of
 
 __all__ = ["EmbedJobs", "Embeddable", "missing_vectors"]
 
@@ -56,11 +56,16 @@ class EmbedJobs:
         self._cancelled_at: dict[Label, int] = {}
 
     def wanted(self, snapshot: Snapshot) -> list[tuple[Label, NDArray[np.bool_]]]:
-        """For each class of callers, the lowest first: bool[rows], chunks that are to be embedded for it."""
+        """For each class of callers, the lowest first: bool[rows], chunks that are to be embedded for it.
+
+        None for a class that reads vectors of another model: it takes a reindex to put others in their place.
+        """
         held = np.zeros(snapshot.columns.rows, bool)
         wanted = []
         for audience in AUDIENCES:
             missing = missing_vectors(snapshot, audience)
+            if snapshot.foreign_model(audience) is not None:
+                missing[:] = False
             if self._waits(snapshot, audience, missing):
                 held |= missing
             wanted.append((audience, missing & ~held))
@@ -172,15 +177,23 @@ class EmbedJobs:
         return next((job for job in jobs if job.embeds and job.audience is audience), None)
 
     def _lacks(self, audience: Label) -> bool:
-        """Whether there is something to embed. While the embedder is on its way: as its last model left it."""
+        """Whether there is something to embed. While the embedder is on its way: as its last models left it."""
         snapshot = self._library.snapshot()
         missing = dict(self.wanted(snapshot))[audience]
-        model = snapshot.reader.meta("embedder")
-        if snapshot.vectors is not None or model is None:
+        if snapshot.vectors is not None:
             self._take_broken(snapshot, missing)
             return bool(missing.any())
-        chunk_rows = [chunk_row for chunk_row, _ in snapshot.reader.rows_without_embedding(model)]
-        return bool(missing[snapshot.columns.rows_of(np.array(chunk_rows, np.int64))].any())
+        return any(_lacks(snapshot, missing, label) for label in AUDIENCES if label <= audience)
+
+
+def _lacks(snapshot: Snapshot, missing: NDArray[np.bool_], label: Label) -> bool:
+    """Whether chunks of a label, of those that are missing, lack vectors of the model that made its last ones."""
+    own = missing & snapshot.columns.spread(snapshot.columns.label == label)
+    model = model_of(snapshot.reader, label)
+    if model is None or not own.any():
+        return bool(own.any())
+    chunk_rows = [chunk_row for chunk_row, _ in snapshot.reader.rows_without_embedding(model)]
+    return bool(own[snapshot.columns.rows_of(np.array(chunk_rows, np.int64))].any())
 
 
 def _broken(chunks: int) -> Cause:

@@ -8,6 +8,7 @@ from groundwire_server.library.folder import DEFAULT_LIBRARY, DataFolder, check_
 from groundwire_server.library.library import Library
 from groundwire_server.library.recut import Recut
 from groundwire_server.library.snapshot import Snapshot
+from groundwire_server.library.vector_models import model_of
 
 __all__ = [
     "AMBIGUOUS",
@@ -24,4 +25,5 @@ __all__ = [
     "Snapshot",
     "check_library_id",
     "fault_of_declared",
+    "model_of",
 ]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from groundwire_server.dense import Embedder, pack_vector
 from groundwire_server.errors import ErrorReason, FailedPrecondition, Unavailable
+from groundwire_server.evidence import Label
 from groundwire_server.glossary import Glossary
 from groundwire_server.library.attributes import AttributeColumns
 from groundwire_server.library.columns import ColumnBuilder
@@ -25,6 +26,7 @@ from groundwire_server.library.kept_columns import KeptColumns
 from groundwire_server.library.kept_file import KeptFile
 from groundwire_server.library.recut import Recut
 from groundwire_server.library.snapshot import Snapshot
+from groundwire_server.library.vector_models import note_model, replace_models
 from groundwire_server.store import SqliteStore, Store, StoreReader, StoreWriter
 
 __all__ = ["Library"]
@@ -32,7 +34,6 @@ __all__ = ["Library"]
 _STORE = "store.sqlite"
 _INDEX = "index"
 _COLUMNS = "columns"
-_MODEL = "embedder"
 
 
 def _utc_now() -> datetime:
@@ -169,20 +170,15 @@ class Library:
         """Search with the vectors of an embedder from now on; None: without any.
 
         Args:
-            replace: accept another embedder than the one whose vectors are stored. Coverage starts anew, but for texts
-                that this one has embedded before.
+            replace: take its vectors in place of those that are stored of another one. Coverage starts anew, but for
+                texts that this one has embedded before. Without it, nothing is thrown away: who may read texts whose
+                vectors are another one's (`Snapshot.foreign_model`) finds nothing by meaning.
             anew: build the index of vectors anew from those that the store has.
-
-        Raises:
-            FailedPrecondition: INDEX_MISMATCH, the stored vectors are of another embedder.
         """
         with self._changing():
-            stored = self._snapshot.reader.meta(_MODEL)
-            if embedder is not None and stored not in (None, embedder.version) and not replace:
-                raise _mismatch(self.library_id, stored or "", embedder.version)
-            if embedder is not None and replace and stored not in (None, embedder.version):
+            if embedder is not None and replace:
                 with self.store.writer() as writer:
-                    writer.set_meta(_MODEL, embedder.version)
+                    replace_models(self._snapshot.reader, writer, embedder.version)
             with disk_errors(self.folder):
                 self._indexes.use_embedder(embedder, self._columns.view(), self.store.reader(), anew=anew)
             self._publish()
@@ -216,12 +212,18 @@ class Library:
             embedder = self._indexes.embedder
             if embedder is None:
                 raise FailedPrecondition(ErrorReason.NO_EMBEDDER, "The library has no embedder.")
+            reader, labels = self.store.reader(), self._labels([chunk_row for chunk_row, _ in packed])
             with self.store.writer() as writer:
-                writer.set_meta(_MODEL, embedder.version)
+                note_model(reader, writer, labels, embedder.version)
                 covered = writer.put_embeddings(embedder.version, packed)
             with disk_errors(self.folder):
                 self._indexes.set_vectors(self._columns.view(), covered)
             self._publish()
+
+    def _labels(self, chunk_rows: list[int]) -> set[Label]:
+        columns = self._columns.view()
+        rows = columns.rows_of(np.array(chunk_rows, np.int64))
+        return {Label(int(label)) for label in np.unique(columns.label[columns.revision_of[rows[rows < columns.rows]]])}
 
     def settle(self) -> None:
         """Wait until what goes on behind the writes is done: files saved, segments merged and checked."""
@@ -361,12 +363,3 @@ class Library:
             self._settings_read = (config, Glossary.from_toml(texts[1], ambiguous=config.ambiguous))
             self._settings_texts = texts
         return self._settings_read
-
-
-def _mismatch(library_id: str, stored: str, configured: str) -> FailedPrecondition:
-    return FailedPrecondition(
-        ErrorReason.INDEX_MISMATCH,
-        "The stored vectors are of another embedding model than the one in use.",
-        hint="Configure the model that made them, or embed anew.",
-        details={"library_id": library_id, "stored": stored, "configured": configured},
-    )

@@ -18,6 +18,7 @@ from groundwire_server.library.columns import ChunkColumns
 from groundwire_server.library.config import LibraryConfig
 from groundwire_server.library.filter_masks import FilterMasks
 from groundwire_server.library.identity import embedding_state, make_snapshot_id
+from groundwire_server.library.vector_models import foreign_model
 from groundwire_server.store import Store, StoredChunk, StoreReader
 from groundwire_server.text import TOKENIZER_ID
 
@@ -55,6 +56,7 @@ class Snapshot:
     _masks: FilterMasks = field(default_factory=FilterMasks, repr=False)
     _readable: dict[Label, NDArray[np.bool_]] = field(default_factory=dict, repr=False)
     _ids: dict[Label, str] = field(default_factory=dict, repr=False)
+    _foreign: dict[Label, str | None] = field(default_factory=dict, repr=False)
 
     @property
     def rows(self) -> int:
@@ -126,6 +128,18 @@ class Snapshot:
         if self.vectors is None:
             return 0.0
         return 1.0 if wanted == 0 else int(np.count_nonzero(candidates & self.vectors.present)) / wanted
+
+    def foreign_model(self, clearance: Label) -> str | None:
+        """Version of another model than that of `vectors`, which made vectors of what a clearance may read; None: none.
+
+        Who has that clearance cannot search by meaning here: the distances to some of what he may read are not known.
+        """
+        if self.vectors is None:
+            return None
+        clearance = min(clearance, Label.CONFIDENTIAL)
+        if clearance not in self._foreign:
+            self._foreign[clearance] = foreign_model(self.reader, clearance, self.vectors.version)
+        return self._foreign[clearance]
 
     def snapshot_id(self, principal: Principal) -> str:
         """Opaque id of what the caller may see.

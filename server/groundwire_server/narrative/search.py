@@ -135,7 +135,7 @@ def _coverage(
         return coverage, degradations
     for snapshot in reach.snapshots:
         library_id = snapshot.library_id
-        fault = vector_fault(snapshot, parts)
+        fault = vector_fault(snapshot, parts, call.principal.clearance)
         if fault is not None:
             degradations.append(vector_degradation(call, order.mode, library_id, fault, parts.no_embedder))
             continue

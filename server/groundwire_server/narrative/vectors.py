@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_server.errors import Cause, ErrorReason, FailedPrecondition, GroundwireError
-from groundwire_server.evidence import Call, CallCancelled, Degradation, DegradationKind
+from groundwire_server.evidence import Call, CallCancelled, Degradation, DegradationKind, Label
 from groundwire_server.narrative.parts import NoEmbedder, RetrievalParts
 from groundwire_server.narrative.request import RetrievalMode
 
@@ -36,16 +36,18 @@ def model_name(embedder: Embedder) -> str:
     return f"{embedder.name}@{embedder.version}"
 
 
-def vector_fault(snapshot: Snapshot, parts: RetrievalParts) -> Cause | None:
-    """Why a library cannot be searched by meaning; None when it can."""
+def vector_fault(snapshot: Snapshot, parts: RetrievalParts, clearance: Label) -> Cause | None:
+    """Why a library cannot be searched by meaning under a clearance; None when it can."""
     library, embedder = ("library_id", snapshot.library_id), parts.embedder
     if embedder is None:
         return Cause(ErrorReason.NO_EMBEDDER, parts.no_embedder.message, (library,))
     if snapshot.vectors is None:
         known = parts.vector_faults.get(snapshot.library_id)
         return known or Cause(ErrorReason.NO_EMBEDDER, parts.no_embedder.message, (library,))
-    if snapshot.vectors.version != embedder.version:
-        facts = (("configured", embedder.version), library, ("stored", snapshot.vectors.version))
+    version = snapshot.vectors.version
+    stored = version if version != embedder.version else snapshot.foreign_model(clearance)
+    if stored is not None:
+        facts = (("configured", embedder.version), library, ("stored", stored))
         return Cause(ErrorReason.INDEX_MISMATCH, "The vectors of the library are another model's.", facts)
     return None
 
