@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from groundwire_server.readers.characters import raised
 from groundwire_server.readers.docx_numbers import W
 
 __all__ = ["ParagraphText", "local"]
@@ -53,6 +54,8 @@ class ParagraphText:
                 continue
             if name == "t":
                 yield child.text or ""
+            elif name == "r" and _is_raised(child):
+                yield raised("".join(self._inside(child)))
             elif name in _SHOWN_AS:
                 yield _SHOWN_AS[name]
             elif name in _NOTES:
@@ -78,6 +81,11 @@ def _alternative(element: Any) -> Any:
     """The first choice of several forms of one thing, else the one for programs that know none of them."""
     choices = [child for child in element if local(child) in ("Choice", "Fallback")]
     return choices[0] if choices else ()
+
+
+def _is_raised(run: Any) -> bool:
+    place = run.find(f"{W}rPr/{W}vertAlign")
+    return place is not None and place.get(f"{W}val") == "superscript"
 
 
 def _is_hidden(run: Any) -> bool:

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 from lxml import etree
 
+from groundwire_server.readers.characters import is_wide
 from groundwire_server.readers.grid import Grid
-from groundwire_server.readers.html_tree import BLOCKS, Boilerplate, local_name, plain_content
+from groundwire_server.readers.html_tree import BLOCKS, Boilerplate, local_name, plain_content, raised_content
 from groundwire_server.readers.text_builder import TextBuilder
-from groundwire_server.text import is_cjk
 
 __all__ = ["add_html"]
 
@@ -76,6 +76,9 @@ class _Walk:
                 walk.skip_subtree()
             elif name == "table" and (grid := _data_table(element)) is not None:
                 self._add_table(element, grid)
+                walk.skip_subtree()
+            elif name == "sup":
+                self._take(raised_content(element))
                 walk.skip_subtree()
             else:
                 self._enter(name, element)
@@ -157,7 +160,7 @@ def _one_blank(match: re.Match[str]) -> str:
     """A space, or nothing where a line of Chinese or Japanese goes on in the next one."""
     text = match.string
     before, after = text[max(0, match.start() - 1) : match.start()], text[match.end() : match.end() + 1]
-    return "" if "\n" in match[0] and before and after and is_cjk(before) and is_cjk(after) else " "
+    return "" if "\n" in match[0] and before and after and is_wide(before) and is_wide(after) else " "
 
 
 def _whole(text: str | None, otherwise: int) -> int:

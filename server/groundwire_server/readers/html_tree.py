@@ -8,9 +8,11 @@ from collections import Counter
 from lxml import etree
 
 from groundwire_server.errors import DocumentRefused, ErrorReason
+from groundwire_server.readers.characters import raised
 from groundwire_server.readers.container import broken, raise_if_out_of_memory
+from groundwire_server.readers.plain_text import NO_CONTENT
 
-__all__ = ["BLOCKS", "Boilerplate", "content_root", "local_name", "parse_html", "plain_content"]
+__all__ = ["BLOCKS", "Boilerplate", "content_root", "local_name", "parse_html", "plain_content", "raised_content"]
 
 # Elements that stand apart from what is beside them.
 _BLOCK_NAMES = """
@@ -49,12 +51,13 @@ def parse_html(doc_id: str, text: str, *, max_depth: int) -> etree._Element:
         raise_if_out_of_memory(error)
         raise broken(doc_id, "the file is no HTML") from None
     if root is None:
-        raise DocumentRefused(ErrorReason.DOCUMENT_NO_TEXT, f"{doc_id}: the file holds no text.")
+        raise DocumentRefused(ErrorReason.DOCUMENT_NO_TEXT, f"{doc_id}: the file holds no text.", hint=NO_CONTENT)
     most = max_depth * _DEPTH_FACTOR
     if root.xpath(f"boolean({'/*' * (most + 1)})"):
         raise DocumentRefused(
             ErrorReason.DOCUMENT_TOO_LARGE,
             f"{doc_id}: elements lie within each other over the limit of {most} deep.",
+            hint="Save the page anew from a browser, or send its text.",
             details={"max_depth": str(most)},
         )
     return root
@@ -132,9 +135,20 @@ def plain_content(element: etree._Element) -> str:
             pieces.append((inner.tail or "") if inner is not element else "")
         elif name in _NO_CONTENT:
             walk.skip_subtree()
+        elif name == "sup":
+            pieces.append(raised_content(inner))
+            walk.skip_subtree()
         else:
             pieces.append(inner.text or "")
     return " ".join("".join(pieces).split())
+
+
+def raised_content(element: etree._Element) -> str:
+    """The text of a `sup`: the mark of a note as "[1]", a figure as one that stands high."""
+    text = " ".join("".join(map(str, element.itertext())).split())
+    above = element.getparent()
+    links = (above is not None and local_name(above) == "a") or any(local_name(each) == "a" for each in element)
+    return f"[{text.strip('[]')}]" if links and text else raised(text)
 
 
 def _seen(root: etree._Element, path: str) -> list[etree._Element]:

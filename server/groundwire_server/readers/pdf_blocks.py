@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median_low
 
+from groundwire_server.readers.characters import is_wide
 from groundwire_server.readers.pdf_lines import Line
-from groundwire_server.text import is_cjk
 
 __all__ = ["Block", "page_blocks"]
 
@@ -17,16 +17,18 @@ __all__ = ["Block", "page_blocks"]
 _ITEM = re.compile(
     r"(?:[•◦▪‣●○■□◆◇·*–—-]|\(?[0-9]{1,3}[.)]|\(?[a-zA-Z][.)])\s|[・①-⑳]|[(（][0-9０-９一二三四五六七八九十]{1,3}[)）]"
 )
+_FROM_RIGHT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]{3}")
 _SENTENCE_END = ("。", "！", "？", ".", "!", "?", ":", "：", "」", "』", ")", "）")
 _SAME_SIZE = 0.12
 # Of the usual distance of lines: from here on it is the distance of paragraphs.
 _GAP = 1.3
 _INDENT_EMS = 0.7
+_TOUCH = 0.12
 _SHORT = 0.8
 # Lines and blocks that one is compared with; pages that people read hold no more.
 _NEAR_LINES, _NEAR_BLOCKS, _MOST_BLOCKS = 60, 60, 400
 # Headers and footers: they may stand anywhere in the order of the layer.
-_MARGIN = 0.08
+_MARGIN = 0.06
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +46,9 @@ class Block:
         """
         pieces = [self.lines[0].text]
         for above, line in pairwise(self.lines):
-            wide = _is_wide(above.text[-1]) and _is_wide(line.text[0])
-            pieces.append("\n" if above.hyphen else "" if wide else " ")
+            wide = is_wide(above.text[-1]) and is_wide(line.text[0])
+            touches = _is_beside(above, line) and line.left - above.right < _TOUCH * line.size
+            pieces.append("\n" if above.hyphen else "" if wide or touches else " ")
             pieces.append(line.text)
         return "".join(pieces)
 
@@ -77,8 +80,8 @@ class Block:
 def page_blocks(lines: Sequence[Line], height: float) -> list[Block]:
     """The blocks of a page in reading order.
 
-    The order of the text layer holds, as most programs write it, unless it goes back up within a column; then columns
-    are told by the gaps between them.
+    The order of the text layer holds, as most programs write it, unless it goes back up within a column or to one
+    further left; then columns are told by the gaps between them. Pages that are written from right to left keep theirs.
     """
     blocks = _paragraphs(lines)
     return _by_place(blocks) if len(blocks) <= _MOST_BLOCKS and _goes_back(blocks, height) else blocks
@@ -109,7 +112,7 @@ def _usual_leading(lines: Sequence[Line]) -> float:
 def _goes_on(block: list[Line], line: Line, near: Sequence[Line], leading: float) -> bool:
     """Whether a line belongs to the paragraph before it."""
     above = block[-1]
-    if above.hyphen:
+    if above.hyphen or _is_beside(above, line):
         return True
     step = (above.base - line.base) / above.size
     if (
@@ -131,6 +134,12 @@ def _goes_on(block: list[Line], line: Line, near: Sequence[Line], leading: float
     return not (short and above.text.endswith(_SENTENCE_END))
 
 
+def _is_beside(line: Line, after: Line) -> bool:
+    """Whether it is the same line that goes on: pdfium ends one where a letter stands high or low."""
+    gap = after.left - line.right
+    return abs(line.base - after.base) < 0.5 * min(line.size, after.size) and -0.3 * after.size < gap < after.size
+
+
 def _alike(above: Line, below: Line) -> bool:
     return abs(above.size - below.size) <= _SAME_SIZE * above.size
 
@@ -142,10 +151,11 @@ def _overlap(line: Line, other: Line) -> bool:
 
 
 def _goes_back(blocks: Sequence[Block], height: float) -> bool:
+    if any(_FROM_RIGHT.search(line.text) for block in blocks for line in block.lines):
+        return False
     body = [block for block in blocks if _MARGIN * height < block.bottom and block.top < (1 - _MARGIN) * height]
     return any(
-        after.bottom >= before.top - 0.5 * before.size and min(after.right, before.right) > max(after.left, before.left)
-        for before, after in pairwise(body)
+        after.bottom >= before.top - 0.5 * before.size and after.left < before.right for before, after in pairwise(body)
     )
 
 
@@ -196,12 +206,3 @@ def _share(left: Sequence[Block], right: Sequence[Block]) -> float:
     beside = min(tops) - max(bottoms)
     shorter = min(top - bottom for top, bottom in zip(tops, bottoms, strict=True))
     return beside / shorter if shorter > 0 else 0.0
-
-
-def _is_wide(char: str) -> bool:
-    """Of Chinese and Japanese, or their punctuation: no space stands between two of them (in Korean one may)."""
-    return (
-        (is_cjk(char) and not "\uac00" <= char <= "\ud7a3")
-        or "\u3000" <= char <= "\u303f"
-        or "\uff00" <= char <= "\uffef"
-    )

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from groundwire_server.readers.characters import raised
+
 __all__ = ["Line", "PageText", "read_lines"]
 
 # pdfium gives this for a hyphen at the end of a line, and leaves the end of the line out.
@@ -16,6 +18,9 @@ _LINE_HYPHEN = "\x02"
 # in narrow columns comes near to the second.
 _SURE_GAP, _CELL_GAP, _UNEVEN = 2.5, 1.2, 1.8
 _NAME_BYTES = 128
+# Of the size of what is before them: figures that stand high are that small, and begin that far above its foot.
+_SMALL, _HIGH = 0.85, 0.1
+_RAISED_FIGURES = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +105,7 @@ def _line(
     shown = [index for index in range(first, last) if chars[index].strip()]
     if not shown:
         return None
+    _raise_figures(pdfium, handle, chars, shown)
     boxes = {index: _box(pdfium, handle, index) for index in (shown[0], shown[len(shown) // 2], shown[-1])}
     start, middle, end = (boxes[index] for index in (shown[0], shown[len(shown) // 2], shown[-1]))
     text = "".join(chars[shown[0] : shown[-1] + 1]).replace(_LINE_HYPHEN, "-")
@@ -112,6 +118,21 @@ def _line(
     size = max(middle[3] - middle[1], 1.0)
     gaps = _has_gaps(pdfium, handle, chars, shown, size)
     return Line(text, start[0], max(end[2], start[2]), middle[1], size, bold, hyphen, gaps)
+
+
+def _raise_figures(pdfium: Any, handle: Any, chars: list[str], shown: list[int]) -> None:
+    """Mark the figures that stand high and small right behind other text: notes and powers."""
+    size = 0.0
+    for before, index in pairwise(shown):
+        if not chars[index].isdecimal() or index != before + 1:
+            size = 0.0
+            continue
+        if size == 0.0:
+            size = pdfium.FPDFText_GetFontSize(handle, before)
+        if pdfium.FPDFText_GetFontSize(handle, index) < _SMALL * size:
+            above, figure = _box(pdfium, handle, before), _box(pdfium, handle, index)
+            if figure[1] > above[1] + _HIGH * (above[3] - above[1]) or chars[before] in _RAISED_FIGURES:
+                chars[index] = raised(chars[index])
 
 
 def _has_gaps(pdfium: Any, handle: Any, chars: list[str], shown: list[int], size: float) -> bool:

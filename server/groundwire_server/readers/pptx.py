@@ -8,6 +8,7 @@ from typing import Any
 
 from groundwire_server.errors import DocumentRefused, ErrorReason
 from groundwire_server.evidence import Locator
+from groundwire_server.readers.characters import raised
 from groundwire_server.readers.container import broken, parse_xml
 from groundwire_server.readers.document import ReaderOutput, ReadWarning, Source, WarningKind
 from groundwire_server.readers.grid import Grid
@@ -117,7 +118,7 @@ class _Slide:
             return
         first = True
         for paragraph in shape.text_frame.paragraphs:
-            first = not self._add(paragraph.text, close=not first) and first
+            first = not self._add(_text_of(paragraph), close=not first) and first
 
     def _table(self, table: Any) -> None:
         grid = Grid()
@@ -154,13 +155,27 @@ class _Slide:
         count = 0
         for paragraph in () if frame is None else frame.paragraphs:
             place = {"slide": self._number, "notes": count + 1}
-            count += self._builder.add(paragraph.text, place, close=count > 0)
+            count += self._builder.add(_text_of(paragraph), place, close=count > 0)
 
     def _add(self, text: str, *, level: int = 0, close: bool = False) -> bool:
         place = {"slide": self._number, "para": self._paragraphs + 1}
         added = self._builder.add(text, place, level=level, close=close)
         self._paragraphs += added
         return added
+
+
+def _text_of(paragraph: Any) -> str:
+    pieces = []
+    for child in paragraph._p:
+        name = child.tag.rpartition("}")[2]
+        if name == "br":
+            pieces.append("\n")
+        elif name in ("r", "fld"):
+            text = "".join(said.text or "" for said in child.iter(f"{_A}t"))
+            look = child.find(f"{_A}rPr")
+            high = look is not None and look.get("baseline", "0").strip("0%")[:1] not in ("", "-")
+            pieces.append(raised(text) if high else text)
+    return "".join(pieces)
 
 
 def _in_order(shapes: Any, title_id: int | None, height: int) -> Iterator[Any]:
