@@ -1,18 +1,21 @@
 """Dense search beside its peers, and the speed of embedding.
 
-    python benchmarks/dense.py [ROWS] [--vectors FILE.npy ...] [--questions FILE.npy ...] [--centre FILE.npy]
+    python benchmarks/dense.py [ROWS ...] [--vectors FILE.npy ...] [--questions FILE.npy ...] [--centre FILE.npy]
                                [--models FOLDER] [--no-embedding] [--numpy]
 
 One thread. The engines answer the same queries in turn within one process, and no two of them see the same query in a
 row; a time is the median of the processor's time of the calling thread, which what else runs on the machine disturbs
-less than the clock on the wall, and that is printed beside it. One JSON line a result, and a table at the end.
+less than the clock on the wall, and that is printed beside it. Callers at once are threads that each ask for all rows,
+as those of a server do; their time is that of the whole process, by query. One JSON line a result, and a table at the
+end.
 
 Vectors: real ones of a prepared model (`benchmarks/vectors.py` makes a file of them) and, up to ROWS, more that are
 fitted to their clusters; without a file, made-up clusters, which tell nothing about recall. Recall is the share of the
-true first ten, or fifty, that an engine finds.
+true first ten, or fifty, that an engine finds; that of the shortlists is measured with up to 300 questions.
 
 Peers where they are installed: faiss IndexFlatIP, IndexBinaryFlat (its own Hamming order, no rescore) and usearch
-(exact over int8). numpy is the float32 product and argpartition: not reproducible, not exact in its ties.
+(exact, over float32, int8 and signs). numpy is the float32 product and argpartition: not reproducible, not exact in its
+ties.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ import platform
 import statistics
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -43,14 +47,17 @@ from groundwire_server.kernels import load_now
 DIM = 384
 DEPTH = 50
 QUERIES = 60
-BATCH = 16
+CALLERS = (1, 2, 16, 32)
+ASKED_BY_ALL = 32
+QUESTIONS = 300  # for recall
+SHORTLISTS = (1024, 1600, 2400, 3200)
 Search = Callable[[NDArray[np.float32]], NDArray[np.int64]]
 
 
 def main() -> None:
     """Run everything and print the lines."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("rows", nargs="?", type=int, default=100_000)
+    options.add_argument("rows", nargs="*", type=int, default=[100_000])
     options.add_argument("--vectors", nargs="*", type=Path, default=[])
     options.add_argument("--questions", nargs="*", type=Path, default=[])
     options.add_argument("--centre", type=Path, help="the model's centre, where no model is prepared")
@@ -62,23 +69,79 @@ def main() -> None:
         vector_index.compiled = lambda _: None  # type: ignore[assignment]
     elif not load_now():
         print("numba is not there: numpy answers", file=sys.stderr)
-    matrix, queries, kind = load(given.rows, given.vectors, given.questions)
-    centre = np.load(given.centre) if given.centre else find_centre(matrix, given.models)
-    present = np.ones(len(matrix), np.bool_)
-    started = time.thread_time()
-    codes = encode(matrix, present, centre)
-    assert codes.signs is not None
-    report("encode", "rows/s", len(matrix) / (time.thread_time() - started), n=len(matrix), note=kind)
-    arrays = (codes.rows.codes, codes.rows.steps, codes.signs.bits, codes.signs.marks)
-    held = sum(array.nbytes for array in arrays) / len(matrix)
-    report("memory: codes", "bytes a row", held, n=len(matrix), note="beside 1536 of the vector, which stays a map")
-    index = VectorIndex(matrix, present, "benchmark", 1.001, codes)
     table: list[tuple[str, ...]] = []
-    for share in (1.0, 0.1, 0.01):
-        table += search_lines(index, matrix, queries, share, kind)
+    for rows in given.rows:
+        table += size_lines(rows, given)
     print_table(table)
     if not given.no_embedding:
         embedding_lines()
+
+
+def size_lines(rows: int, given: argparse.Namespace) -> list[tuple[str, ...]]:
+    """All that is measured over so many vectors."""
+    matrix, queries, kind = load(rows, given.vectors, given.questions)
+    centre = np.load(given.centre) if given.centre else find_centre(matrix, given.models)
+    present = np.ones(rows, np.bool_)
+    started = time.thread_time()
+    codes = encode(matrix, present, centre)
+    assert codes.signs is not None
+    report("encode", "rows/s", rows / (time.thread_time() - started), n=rows, note=kind)
+    for name, arrays in (
+        ("bytes", (codes.rows.codes, codes.rows.steps)),
+        ("signs", (codes.signs.bits, codes.signs.marks)),
+    ):
+        held = sum(array.nbytes for array in arrays) / rows
+        note = "beside 1536 of the vector, which stays a map; signs are made from 100,000 vectors on"
+        report(f"memory: codes, {name}", "bytes a row", held, n=rows, note=note)
+    index = VectorIndex(matrix, present, "benchmark", 1.001, codes)
+    if given.vectors:
+        recall_lines(index, queries, kind)
+    caller_lines(index, queries, kind)
+    table: list[tuple[str, ...]] = []
+    for share in (1.0, 0.1, 0.01):
+        table += search_lines(index, matrix, queries[:QUERIES], share, kind)
+    return table
+
+
+def recall_lines(index: VectorIndex, queries: NDArray[np.float32], kind: str) -> None:
+    """What shortlists of some sizes miss."""
+    everything = np.ones(index.rows, np.bool_)
+    truth = [index.search(query, everything, DEPTH, int).rows for query in queries]
+    for size in SHORTLISTS:
+        if size > index.rows // 8:
+            continue
+        found = [index.search(query, everything, DEPTH, int, shortlist=size).rows for query in queries]
+        for first in (10, 50):
+            shares = [
+                len(np.intersect1d(own[:first], hits[:first])) / first for own, hits in zip(truth, found, strict=True)
+            ]
+            name, note = f"recall of the first {first}, rescore {size}", f"{len(queries)} questions; {kind}"
+            report(name, "share", statistics.mean(shares), n=index.rows, note=note)
+
+
+def caller_lines(index: VectorIndex, queries: NDArray[np.float32], kind: str) -> None:
+    """Exact searches of several threads at once."""
+    everything = np.ones(index.rows, np.bool_)
+    for callers in CALLERS:
+        measured = []
+        for _ in range(3):
+            together = threading.Barrier(callers)
+
+            def ask(caller: int, callers: int = callers, together: threading.Barrier = together) -> None:
+                together.wait()
+                for number in range(caller, ASKED_BY_ALL, callers):
+                    index.search(queries[number % len(queries)], everything, DEPTH, int)
+
+            threads = [threading.Thread(target=ask, args=(caller,)) for caller in range(callers)]
+            wall, started = time.perf_counter(), time.process_time()
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            measured.append((time.process_time() - started, time.perf_counter() - wall))
+        used, wall = (1e3 * value / ASKED_BY_ALL for value in min(measured))
+        note = f"processor time a query, best of 3; wall {wall:.2f} ms; {kind}"
+        report(f"exact, {callers} callers at once", "ms a query", used, n=index.rows, note=note)
 
 
 def load(rows: int, vectors: list[Path], questions: list[Path]) -> tuple[NDArray[np.float32], NDArray[np.float32], str]:
@@ -86,10 +149,11 @@ def load(rows: int, vectors: list[Path], questions: list[Path]) -> tuple[NDArray
     if not vectors:
         return *clustered(rows), "made-up clusters"
     real = np.concatenate([np.load(path) for path in vectors])
-    asked = (
-        np.concatenate([np.load(path) for path in questions]) if questions else real[:: max(1, len(real) // QUERIES)]
-    )
-    asked = asked[np.random.default_rng(3).permutation(len(asked))[:QUERIES]]
+    if questions:
+        asked = np.concatenate([some[:: max(1, len(some) // 28)][:28] for some in map(np.load, questions)])
+    else:
+        asked = real[:: max(1, len(real) // QUERIES)]
+    asked = asked[np.random.default_rng(3).permutation(len(asked))[:QUESTIONS]]
     kind = f"{min(rows, len(real))} real, {max(0, rows - len(real))} fitted"
     return fitted(real, rows), np.ascontiguousarray(asked), kind
 
@@ -124,6 +188,8 @@ def search_lines(
     index: VectorIndex, matrix: NDArray[np.float32], queries: NDArray[np.float32], share: float, kind: str
 ) -> list[tuple[str, ...]]:
     """Top 50 of all rows, or of a share of them."""
+    assert index.codes is not None
+    assert index.codes.signs is not None
     rows = len(matrix)
     candidates = np.random.default_rng(1).random(rows) < share
     allowed = np.flatnonzero(candidates)
@@ -139,7 +205,7 @@ def search_lines(
         "groundwire exact": lambda query: index.search(query, candidates, DEPTH, int).rows,
         "numpy float32": numpy_search,
         **faiss_engines(matrix, index, allowed, share),
-        **(usearch_engines(matrix) if share == 1 else {}),
+        **(usearch_engines(matrix, index.codes.signs.centre) if share == 1 else {}),
     }
     if shortlist:
         engines[f"groundwire signs, rescore {shortlist}"] = lambda query: (
@@ -173,7 +239,16 @@ def search_lines(
         what = f"{name}, top {DEPTH}, {share:.0%} of rows"
         note = f"recall@10 {recalls[0]:.4f}, @50 {recalls[1]:.4f}; wall {wall:.2f} ms; {kind}"
         report(what, "ms p50", value, peer="groundwire exact", ratio=value / ours, n=rows, note=note)
-        lines.append((what, f"{value:.2f}", f"{wall:.2f}", f"{value / ours:.2f}", *(f"{each:.4f}" for each in recalls)))
+        lines.append(
+            (
+                what,
+                str(rows),
+                f"{value:.2f}",
+                f"{wall:.2f}",
+                f"{value / ours:.2f}",
+                *(f"{each:.4f}" for each in recalls),
+            )
+        )
     return lines
 
 
@@ -205,28 +280,41 @@ def faiss_engines(
     return engines
 
 
-def usearch_engines(matrix: NDArray[np.float32]) -> dict[str, Search]:
-    """usearch, exact over int8; none where it is not installed."""
+def usearch_engines(matrix: NDArray[np.float32], centre: NDArray[np.float32]) -> dict[str, Search]:
+    """usearch, exact over float32, int8 and signs; none where it is not installed."""
     try:
         usearch: Any = importlib.import_module("usearch.index")
     except ImportError:
         return {}
     scale = 127 / float(np.abs(matrix[:100_000]).max())
     small = np.empty(matrix.shape, np.int8)
+    signs = np.empty((len(matrix), DIM // 8), np.uint8)
     for start in range(0, len(matrix), 50_000):
-        small[start : start + 50_000] = np.clip(np.rint(matrix[start : start + 50_000] * scale), -127, 127)
+        part = matrix[start : start + 50_000]
+        small[start : start + 50_000] = np.clip(np.rint(part * scale), -127, 127)
+        signs[start : start + 50_000] = np.packbits(part > centre, axis=1)
 
-    def search(query: NDArray[np.float32]) -> NDArray[np.int64]:
-        asked = np.clip(np.rint(query * scale), -127, 127).astype(np.int8)
-        found = usearch.search(small, asked, DEPTH, usearch.MetricKind.IP, exact=True, threads=1)
+    def search(held: NDArray[Any], asked: NDArray[Any], metric: Any, **more: Any) -> NDArray[np.int64]:
+        found = usearch.search(held, asked, DEPTH, metric, exact=True, threads=1, **more)
         return np.asarray(found.keys, np.int64)
 
-    return {"usearch int8, one scale": search}
+    def by_bytes(query: NDArray[np.float32]) -> NDArray[np.int64]:
+        asked = np.clip(np.rint(query * scale), -127, 127).astype(np.int8)
+        return search(small, asked, usearch.MetricKind.IP)
+
+    def by_signs(query: NDArray[np.float32]) -> NDArray[np.int64]:
+        return search(signs, np.packbits(query > centre), usearch.MetricKind.Hamming)
+
+    return {
+        "usearch float32": lambda query: search(matrix, query, usearch.MetricKind.IP),
+        "usearch int8, one scale": by_bytes,
+        "Hamming by usearch, no rescore": by_signs,
+    }
 
 
 def print_table(lines: list[tuple[str, ...]]) -> None:
     """What was measured, once more."""
-    header = ("engine", "ms", "wall", "x ours", "recall@10", "recall@50")
+    header = ("engine", "rows", "ms", "wall", "x ours", "recall@10", "recall@50")
     widths = [max(len(line[at]) for line in (header, *lines)) for at in range(len(header))]
     for line in (header, *lines):
         print("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip())
