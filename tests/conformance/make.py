@@ -14,6 +14,7 @@ from typing import Any
 
 from tests.chunking.oracle import paragraph_chunks
 from tests.conformance import inputs
+from tests.conformance.chunk_cases import BY_HAND, VECTORS, ChunkCase
 from tests.conformance.oracles.filters import faults, keeps
 from tests.conformance.oracles.rankings import ranking
 from tests.conformance.oracles.rrf import rrf
@@ -61,10 +62,33 @@ def _chunks() -> dict[str, Any]:
         spans = paragraph_chunks(each["text"], each["max_chars"], each["overlap_chars"])
         cases.append({**each, "chunks": [[start, end, each["text"][start:end]] for start, end in spans]})
     about = (
-        "Chunks of the default chunker (semantics 5): [start, end, text] with offsets in Unicode code points; end is"
-        " exclusive. text == source[start:end]."
+        "Chunks (semantics 5) by chunker; offsets in Unicode code points, ends exclusive, text == source[start:end]."
+        " paragraph: [start, end, text]. The others were written down by hand; vectors are what the model of the"
+        " semantic cases gives for each sentence."
     )
-    return {"about": about, "paragraph": cases}
+    by_hand = {name: [_placed(case) for case in written] for name, written in BY_HAND.items()}
+    return {"about": about, "paragraph": cases, **by_hand, "vectors": VECTORS}
+
+
+def _placed(case: ChunkCase) -> dict[str, Any]:
+    """A case with the places of its chunks, each looked for behind the beginning of the one before."""
+    name, max_chars, overlap_chars, text, chunks = case
+    placed: list[dict[str, Any]] = []
+    for chunk, heading, parent_id, parent in chunks:
+        start = text.index(chunk, placed[-1]["start"] + 1 if placed else 0)
+        end = start + len(chunk)
+        first = text.rfind(parent, 0, start + len(parent)) if parent else -1
+        placed.append(
+            {
+                "start": start,
+                "end": end,
+                "text": chunk,
+                "heading": heading,
+                "parent_id": parent_id,
+                "parent": [first, first + len(parent)] if parent else None,
+            }
+        )
+    return {"name": name, "text": text, "max_chars": max_chars, "overlap_chars": overlap_chars, "chunks": placed}
 
 
 def _new_chunks() -> list[dict[str, Any]]:

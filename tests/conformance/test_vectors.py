@@ -17,9 +17,10 @@ import bm25s
 import numpy as np
 import pytest
 from google.protobuf.json_format import ParseDict
+from numpy.typing import NDArray
 
 from groundwire.v1 import filter_pb2, value_pb2
-from groundwire_server.chunking import ParagraphChunker
+from groundwire_server.chunking import CHUNKERS, ParagraphChunker, make_chunker
 from groundwire_server.evidence import Family, check_filter, matches
 from groundwire_server.glossary import PeriodError, parse_period
 from groundwire_server.lexical import Bm25, LexicalIndex
@@ -29,6 +30,7 @@ from groundwire_server.rpc.decode_filter import decode_filter
 from groundwire_server.rpc.decode_value import decode_value
 from groundwire_server.rpc.findings import Findings
 from groundwire_server.text import tokenize
+from tests.conformance.chunk_cases import BY_HAND, VECTORS
 from tests.conformance.make import FOLDER, MADE, read
 from tests.conformance.oracles.periods import days_of, kind_of
 from tests.support.segments import build_segment
@@ -129,6 +131,46 @@ def test_chunks(case: dict[str, Any]) -> None:
     chunks = [[each.span.start, each.span.end, each.text] for each in chunker.chunk(case["text"])]
     assert chunks == case["chunks"]
     assert all(case["text"][start:end] == text for start, end, text in chunks)
+
+
+class SentenceVectors:
+    """The model of the semantic cases."""
+
+    def embed_passage(self, text: str) -> NDArray[np.float32]:
+        return np.array(VECTORS[text], np.float32)
+
+    def token_starts(self, text: str) -> list[int]:
+        raise AssertionError("no budget of these is in tokens")
+
+
+def _name(part: Any) -> str:
+    return part["name"] if isinstance(part, dict) else str(part)
+
+
+@pytest.mark.parametrize(
+    ("chunker", "case"), [(name, case) for name in BY_HAND for case in read("chunks.json")[name]], ids=_name
+)
+def test_chunks_by_hand(chunker: str, case: dict[str, Any]) -> None:
+    made = make_chunker(chunker, case["max_chars"], case["overlap_chars"], model=SentenceVectors())
+    chunks = [
+        {
+            "start": each.span.start,
+            "end": each.span.end,
+            "text": each.text,
+            "heading": each.heading,
+            "parent_id": each.parent_id,
+            "parent": None if each.parent_span is None else [each.parent_span.start, each.parent_span.end],
+        }
+        for each in made.chunk(case["text"])
+    ]
+    assert chunks == case["chunks"]
+    assert all(case["text"][each["start"] : each["end"]] == each["text"] for each in chunks)
+
+
+def test_every_chunker_has_cases_in_three_languages() -> None:
+    assert {*BY_HAND, "paragraph", "whole"} == set(CHUNKERS)
+    for name, written in BY_HAND.items():
+        assert {case[0].partition(":")[0] for case in written} == {"en", "zh", "ja"}, name
 
 
 @cases("filters.json")

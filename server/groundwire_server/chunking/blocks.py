@@ -41,7 +41,7 @@ def cut_blocks(packer: Packer, section: Section) -> Iterator[Span]:
     colon, go with it.
     """
     waiting: list[Span] = []
-    for block in _blocks(packer.text, section.span):
+    for block in _blocks(packer.text, section):
         if block.kind == "text":
             waiting += block.paragraphs
             continue
@@ -69,10 +69,11 @@ def _lead(packer: Packer, waiting: Sequence[Span], head_end: int) -> int:
     return (len(waiting) if heads == len(waiting) - 1 else 1) if leads else 0
 
 
-def _blocks(text: str, span: Span) -> Iterator[_Block]:
-    """The paragraphs of a stretch by kind; neighbours of one kind are one block, those of another kind part them."""
+def _blocks(text: str, section: Section) -> Iterator[_Block]:
+    """The paragraphs of a section by kind; neighbours of one kind are one block, those of another kind part them."""
     block: _Block | None = None
-    for kind, paragraph in _kinds(text, list(paragraph_spans(text, span.start, span.end))):
+    paragraphs = list(paragraph_spans(text, section.span.start, section.span.end))
+    for kind, paragraph in _kinds(text, paragraphs, section.head_end):
         if block is None or block.kind != kind:
             if block is not None:
                 yield block
@@ -82,11 +83,12 @@ def _blocks(text: str, span: Span) -> Iterator[_Block]:
         yield block
 
 
-def _kinds(text: str, paragraphs: Sequence[Span]) -> Iterable[tuple[str, Span]]:
+def _kinds(text: str, paragraphs: Sequence[Span], head_end: int) -> Iterable[tuple[str, Span]]:
+    """Each paragraph with its kind. A heading is text, whatever it looks like: "1. Method" is no item of a list."""
     fence = ""
     before: Span | None = None
     before_kind = ""
-    shapes = [_shape(text, paragraph) for paragraph in paragraphs]
+    shapes = [_shape(text, paragraph) if paragraph.end > head_end else "" for paragraph in paragraphs]
     for place, paragraph in enumerate(paragraphs):
         shape = shapes[place]
         if fence or shape == "code":

@@ -10,10 +10,7 @@ from groundwire_server.chunking.headings import (
     HEADING_CHARS,
     Border,
     Line,
-    find_borders,
-    lines_of,
-    marked_heading,
-    read_borders,
+    all_borders,
     reads_on,
 )
 from groundwire_server.chunking.numerals import CJK_NUMBER
@@ -61,10 +58,7 @@ class BookChunker(SectionChunker):
 
     def sections(self, text: str, headings: Headings) -> Iterable[Section]:
         """One a heading, and what stands before the first."""
-        lines = lines_of(text)
-        if not headings:
-            return sections_of(text, find_borders(lines, marked_heading, _chapter, _numbered))
-        return sections_of(text, read_borders(text, headings))
+        return sections_of(text, all_borders(text, headings, (_chapter, _numbered), reader_first=True))
 
 
 def _chapter(lines: Sequence[Line], place: int) -> Border | None:

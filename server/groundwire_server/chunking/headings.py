@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -15,10 +16,7 @@ __all__ = [
     "Border",
     "Line",
     "Recognise",
-    "find_borders",
-    "lines_of",
-    "marked_heading",
-    "read_borders",
+    "all_borders",
     "reads_on",
 ]
 
@@ -118,6 +116,40 @@ def find_borders(lines: Sequence[Line], *recognise: Recognise) -> list[Border]:
         if border is not None:
             found.append(border)
     return found
+
+
+def all_borders(
+    text: str, headings: Headings, recognise: Sequence[Recognise], *, reader_first: bool = False
+) -> list[Border]:
+    """Borders that the lines show, and those where the reader of the file has found headings; in text order.
+
+    Args:
+        headings: the reader's; where there are none, headings are looked for as Markdown marks them.
+        recognise: what else begins a section.
+        reader_first: whether a heading counts as such where its line could begin a section by `recognise` as well.
+    """
+    lines = lines_of(text)
+    if not headings:
+        return find_borders(lines, *((marked_heading, *recognise) if reader_first else (*recognise, marked_heading)))
+    first, second = find_borders(lines, *recognise), read_borders(text, headings)
+    if reader_first:
+        first, second = second, first
+    held = sorted(first, key=_start)
+    starts = [border.start for border in held]
+    added = [border for border in second if not _meets(border, held, starts)]
+    return sorted([*held, *added], key=_start)
+
+
+def _start(border: Border) -> int:
+    return border.start
+
+
+def _meets(border: Border, held: Sequence[Border], starts: Sequence[int]) -> bool:
+    """Whether a border stands in the lines of another one."""
+    after = bisect_right(starts, border.start)
+    if after and border.start < max(held[after - 1].end, held[after - 1].start + 1):
+        return True
+    return after < len(held) and held[after].start < border.end
 
 
 def marked_heading(lines: Sequence[Line], place: int) -> Border | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from groundwire_server.chunking.chunk import Headings
-from groundwire_server.chunking.headings import Border, Line, find_borders, lines_of, marked_heading, reads_on
+from groundwire_server.chunking.headings import Border, Line, all_borders, reads_on
 from groundwire_server.chunking.numerals import CJK_NUMBER, LATIN_NUMBER
 from groundwire_server.chunking.sectioned import SectionChunker
 from groundwire_server.chunking.sections import Section, sections_of
@@ -49,7 +49,7 @@ class LawsChunker(SectionChunker):
 
     def sections(self, text: str, headings: Headings) -> Iterable[Section]:
         """One an article or clause, and what stands before the first."""
-        return sections_of(text, find_borders(lines_of(text), _article, marked_heading))
+        return sections_of(text, all_borders(text, headings, (_article,)))
 
 
 def _article(lines: Sequence[Line], place: int) -> Border | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from groundwire_server.chunking.chunk import Headings
-from groundwire_server.chunking.headings import find_borders, lines_of, marked_heading, read_borders
+from groundwire_server.chunking.headings import all_borders
 from groundwire_server.chunking.sectioned import SectionChunker
 from groundwire_server.chunking.sections import Section, sections_of
 
@@ -28,5 +28,4 @@ class LayoutChunker(SectionChunker):
 
 def layout_sections(text: str, headings: Headings) -> Iterable[Section]:
     """Sections by the reader's headings, else by ATX and Setext headings."""
-    borders = read_borders(text, headings) if headings else find_borders(lines_of(text), marked_heading)
-    return sections_of(text, borders)
+    return sections_of(text, all_borders(text, headings, ()))

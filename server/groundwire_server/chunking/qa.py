@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from groundwire_server.chunking.chunk import Headings
-from groundwire_server.chunking.headings import HEADING_CHARS, Border, Line, find_borders, lines_of, marked_heading
+from groundwire_server.chunking.headings import HEADING_CHARS, Border, Line, all_borders
 from groundwire_server.chunking.sectioned import SectionChunker
 from groundwire_server.chunking.sections import Section, sections_of
 
@@ -34,8 +34,7 @@ class QaChunker(SectionChunker):
 
     def sections(self, text: str, headings: Headings) -> Iterable[Section]:
         """One a question, and what stands before the first."""
-        lines = lines_of(text)
-        return sections_of(text, find_borders(lines, _Questions(), marked_heading))
+        return sections_of(text, all_borders(text, headings, (_Questions(),)))
 
 
 class _Questions:
