@@ -79,12 +79,16 @@ READS: dict[str, Callable[[grpc.Channel], Any]] = {
     ),
     "QueryMetric": lambda channel: metric_pb2_grpc.MetricServiceStub(channel).QueryMetric(
         metric_pb2.QueryMetricRequest(
-            queries=[{"metric": "population", "entity": f"N{at}", "period": "2020"} for at in range(FIGURES)],
+            queries=[
+                metric_pb2.MetricQuery(metric="population", entity=f"N{at}", period="2020") for at in range(FIGURES)
+            ],
             options=OPTIONS,
         )
     ),
     "GraphTrace": lambda channel: graph_pb2_grpc.GraphServiceStub(channel).GraphTrace(
-        graph_pb2.GraphTraceRequest(closure={"node_ids": ["ROOT"], "relations": ["parent_of"]}, options=OPTIONS)
+        graph_pb2.GraphTraceRequest(
+            closure=graph_pb2.Closure(node_ids=["ROOT"], relations=["parent_of"]), options=OPTIONS
+        )
     ),
     "Ask": lambda channel: router_pb2_grpc.RouterServiceStub(channel).Ask(
         router_pb2.AskRequest(question="What does the text say about 売上高?", top_k=DOCUMENTS, options=OPTIONS)
