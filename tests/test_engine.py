@@ -10,7 +10,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from groundwire_server.dense import Embedder, HashEmbedder
 from groundwire_server.engine import Engine, GlossaryChange
@@ -285,6 +287,45 @@ def test_what_a_crash_left_without_vectors_is_embedded_after_the_start(tmp_path:
     with engine(tmp_path, embedding__backend="deterministic", embedding__workers=1) as here:
         here.wait_for_embedder(10)
         assert eventually(lambda: here.list_libraries(LOCAL, after="", limit=9).libraries[0].embedding_coverage == 1.0)
+
+
+def test_equal_texts_of_two_libraries_are_embedded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    class Counting(HashEmbedder):
+        def embed_passage(self, text: str) -> NDArray[np.float32]:
+            asked.append(text)
+            return super().embed_passage(text)
+
+    monkeypatch.setattr("groundwire_server.engine.embedding.make_embedder", lambda *_, **__: Counting())
+
+    def whole(here: Engine, library: str) -> bool:
+        shown: dict[str, Any] = {
+            each.library_id: each for each in here.list_libraries(LOCAL, after="", limit=9).libraries
+        }
+        return bool(shown[library].embedding_coverage == 1.0)
+
+    with engine(tmp_path, embedding__backend="deterministic", embedding__workers=1) as here:
+        here.wait_for_embedder(60)
+        store(here, {"a": "a fox", "b": "狐は赤い"})
+        assert eventually(lambda: whole(here, "default"))
+        here.save_library("second", LibraryConfig(), LOCAL, validate_only=False, if_snapshot_id="")
+        store(here, {"c": "a fox", "d": "a heron"}, library="second", ingest=1)
+        assert eventually(lambda: whole(here, "second"))
+        assert sorted(asked) == ["a fox", "a heron", "狐は赤い"]
+    with engine(tmp_path, embedding__backend="deterministic", embedding__workers=1) as here:  # over a restart, too
+        here.wait_for_embedder(60)
+        store(here, {"e": "狐は赤い"}, library="second", ingest=2)
+        assert eventually(lambda: whole(here, "second"))
+        # A stricter text lends its vector to nobody below: its readers alone could tell that it was there.
+        store(here, {"f": "a secret"}, ingest=3, label=Label.PUBLIC)
+        assert eventually(lambda: whole(here, "default"))
+        assert sorted(asked) == ["a fox", "a heron", "a secret", "狐は赤い"]
+        store(here, {"g": "a public secret"}, ingest=4, label=Label.INTERNAL)
+        assert eventually(lambda: whole(here, "default"))
+        store(here, {"h": "a public secret"}, library="second", ingest=5, label=Label.PUBLIC)
+        assert eventually(lambda: whole(here, "second"))
+        assert asked.count("a public secret") == 2
 
 
 def test_vectors_of_another_model_are_neither_used_nor_thrown_away(

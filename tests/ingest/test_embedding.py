@@ -14,6 +14,7 @@ from groundwire_server.dense import HashEmbedder
 from groundwire_server.errors import ErrorReason, ResourceExhausted
 from groundwire_server.evidence import Call, Label, Principal
 from groundwire_server.ingest import EmbeddingState, EmbeddingWorker, EmbedJobs
+from groundwire_server.ingest.embedding import KnownVectors
 from groundwire_server.jobs import Job, JobBoard, JobState
 from groundwire_server.jobs.job_row import job_to_row
 from groundwire_server.library import Library
@@ -91,13 +92,14 @@ class Embedding:
         table: Table | None = None,
         *,
         use: bool = True,
+        known: KnownVectors | None = None,
     ) -> None:
         if use:
             library.use_embedder(embedder)
         self.library = library
         self.board = JobBoard(table or Table())
         self.jobs = EmbedJobs(self.board, library)
-        self.worker = EmbeddingWorker(library, embedder, self.jobs, threads)
+        self.worker = EmbeddingWorker(library, embedder, self.jobs, threads, known=known)
 
     def run(self) -> Embedding:
         self.worker.start()
@@ -162,6 +164,35 @@ def test_equal_texts_are_embedded_once(tmp_path: Path) -> None:
     Embedding(library, embedder).run().stop()
     assert embedder.seen == {"the same": 1}
     assert len(set(vectors(library).values())) == 1
+
+
+def test_vectors_that_are_known_elsewhere_are_not_made_again(tmp_path: Path) -> None:
+    embedder, asked = WatchedEmbedder(), []
+
+    def known(texts: Sequence[str], label: Label) -> dict[str, NDArray[np.float32]]:
+        asked.append(label)
+        return {text: HashEmbedder().embed_passage(text) for text in texts if text.endswith("3")}
+
+    library = filled(tmp_path)
+    embedding = Embedding(library, embedder, known=known).run()
+    assert vectors(library) == vectors(Embedding(filled(tmp_path / "alone"), WatchedEmbedder()).run().library)
+    assert embedder.seen
+    assert not [text for text in embedder.seen if text.endswith("3")]
+    assert set(asked) == {Label.INTERNAL}
+    assert embedding.last()[0] is JobState.SUCCEEDED
+
+
+def test_a_model_that_breaks_on_all_that_is_not_known_is_at_fault(tmp_path: Path) -> None:
+    embedder = WatchedEmbedder()
+    embedder.broken = {f"text {number}\n増えた {number}" for number in range(1, 30)}
+
+    def known(texts: Sequence[str], label: Label) -> dict[str, NDArray[np.float32]]:
+        return {text: HashEmbedder().embed_passage(text) for text in texts if text not in embedder.broken}
+
+    embedding = Embedding(filled(tmp_path), embedder, known=known).run()
+    assert embedding.last()[0] is JobState.FAILED
+    assert embedding.worker.error is not None
+    assert not embedding.worker.broken
 
 
 def test_restricted_text_is_never_embedded_and_makes_no_job(tmp_path: Path) -> None:
@@ -436,7 +467,7 @@ def test_what_comes_while_it_looks_has_its_job(tmp_path: Path, monkeypatch: pyte
     look = embedding.worker._next_batch
     texts = iter([b"new"])
 
-    def come_then() -> dict[str, list[int]]:
+    def come_then() -> Any:
         for text in texts:
             send(library, ("new.txt", text), ingest_id=OTHER_INGEST)
         return look()

@@ -7,8 +7,12 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
-from groundwire_server.dense import Embedder
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_server.dense import Embedder, unpack_vector
 from groundwire_server.engine.embedding import fault_of_wish
 from groundwire_server.engine.rehearsal import rehearsal_library
 from groundwire_server.errors import (
@@ -286,8 +290,30 @@ class Libraries:
 
     def _start_worker(self, library: Library, embedder: Embedder) -> None:
         jobs = self._embed_jobs[library.library_id]
-        worker = self._workers[library.library_id] = EmbeddingWorker(library, embedder, jobs, self._threads)
+        known = partial(self._known_vectors, library.library_id, embedder)
+        worker = EmbeddingWorker(library, embedder, jobs, self._threads, known=known)
+        self._workers[library.library_id] = worker
         worker.start()
+
+    def _known_vectors(
+        self, library_id: str, embedder: Embedder, texts: Sequence[str], label: Label
+    ) -> dict[str, NDArray[np.float32]]:
+        """Vectors that texts have in other libraries: equal texts have equal vectors, and it takes long to make one.
+
+        Only of texts up to the label that the vectors are for: how soon a text is embedded then tells nothing that its
+        readers could not read, as every caller may read every library.
+        """
+        # Without the guard: whoever holds it may be waiting for the worker that asks here.
+        others = [library for key, library in sorted(self._open.copy().items()) if key != library_id]
+        found: dict[str, NDArray[np.float32]] = {}
+        for other in others:
+            left = [text for text in texts if text not in found]
+            try:
+                packed = other.store.reader().vectors_of_texts(embedder.version, left, label)
+            except Exception:  # noqa: BLE001 - it may be closed or damaged this moment: then the model is asked
+                continue
+            found.update((text, unpack_vector(each)) for text, each in packed.items() if len(each) == 4 * embedder.dim)
+        return found
 
     def _detach(self, library_id: str) -> None:
         worker = self._workers.pop(library_id, None)

@@ -6,8 +6,9 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
 from queue import Empty, SimpleQueue
@@ -18,11 +19,12 @@ from numpy.typing import NDArray
 
 from groundwire_server.dense import Embedder
 from groundwire_server.errors import Cause, ErrorReason, GroundwireError
+from groundwire_server.evidence import Label
 from groundwire_server.ingest.embed_jobs import Embeddable, EmbedJobs
 from groundwire_server.jobs import AUDIENCES, JobState
 from groundwire_server.library import Snapshot
 
-__all__ = ["EmbeddingState", "EmbeddingTarget", "EmbeddingWorker"]
+__all__ = ["EmbeddingState", "EmbeddingTarget", "EmbeddingWorker", "KnownVectors"]
 
 _LEAST_BATCH = 64
 _MOST_BATCH = 1024
@@ -30,6 +32,8 @@ _BATCH_SECONDS = 2.0
 _RATE_BATCHES = 16
 
 Vector = NDArray[np.float32]
+KnownVectors = Callable[[Sequence[str], Label], dict[str, Vector]]
+"""Vectors that the embedder gave to texts before, elsewhere: for a label or one below it. May know none."""
 
 
 class EmbeddingTarget(Embeddable, Protocol):
@@ -49,26 +53,45 @@ class EmbeddingState(Enum):
     STOPPED = "stopped"
 
 
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Chunk rows by their text, and the lowest label that any of them has."""
+
+    rows: dict[str, list[int]]
+    label: Label
+
+
 class EmbeddingWorker:
     """Embeds every visible chunk without a vector, then sleeps until it is woken.
 
     One text a run and one thread a worker, so that a vector never depends on its neighbours (semantics 2). Equal texts
-    are embedded once. What is done is committed every two seconds or so: a process that dies loses no more than that,
-    and the next one goes on from the store. What more people may read goes first, so that nobody waits for what is
-    hidden from him.
+    are embedded once: the store keeps vectors by what the text says, over restarts, and those of other libraries are
+    asked for before the model is. What is done is committed every two seconds or so: a process that dies loses no more
+    than that, and the next one goes on from the store. What more people may read goes first, so that nobody waits for
+    what is hidden from him.
 
     Args:
         library: must use `embedder` already (`Library.use_embedder`).
         embedder: may be called from several threads.
         jobs: tell of the work.
         threads: threads that embed; 0: as many as cores.
+        known: asked before the embedder is.
     """
 
-    def __init__(self, library: EmbeddingTarget, embedder: Embedder, jobs: EmbedJobs, threads: int = 0) -> None:
+    def __init__(
+        self,
+        library: EmbeddingTarget,
+        embedder: Embedder,
+        jobs: EmbedJobs,
+        threads: int = 0,
+        *,
+        known: KnownVectors | None = None,
+    ) -> None:
         self._library = library
         self._embedder = embedder
         self._jobs = jobs
         self._threads = threads or os.cpu_count() or 1
+        self._known = known
         self._changed = threading.Condition()
         self._state = EmbeddingState.IDLE
         self._woken = False
@@ -187,7 +210,7 @@ class EmbeddingWorker:
             # By the state of the batch or a later one: nothing is embedded before its job stands on the board, and none
             # waits for what was withdrawn meanwhile.
             self._settle()
-            if not batch:
+            if batch is None:
                 break
             self._embed_batch(pool, batch)
         if self._suspect and self._going():
@@ -197,11 +220,11 @@ class EmbeddingWorker:
     def _settle(self) -> None:
         self._jobs.settle(self._broken, self.rate(), self._going)
 
-    def _next_batch(self) -> dict[str, list[int]]:
-        """Chunk rows without a vector, by their text: of the lowest label that has any."""
+    def _next_batch(self) -> _Batch | None:
+        """Chunks without a vector, for the lowest class of callers that lacks any; None: nobody does."""
         snapshot = self._library.snapshot()
         if snapshot.vectors is None or snapshot.vectors.version != self._embedder.version:
-            return {}
+            return None
         for audience, missing in self._jobs.wanted(snapshot):
             left_out = np.array(sorted(self._broken | self._suspect), np.int64)
             missing[snapshot.columns.rows_of(left_out)] = False
@@ -209,27 +232,35 @@ class EmbeddingWorker:
             if len(rows):
                 if not self._suspect:
                     self._at = audience
-                return _texts(snapshot, snapshot.columns.chunk_rows(rows.astype(np.int64)))
-        return {}
+                columns = snapshot.columns
+                label = Label(int(columns.label[columns.revision_of[rows]].min()))
+                return _Batch(_texts(snapshot, columns.chunk_rows(rows.astype(np.int64))), label)
+        return None
 
-    def _embed_batch(self, pool: ThreadPoolExecutor, batch: dict[str, list[int]]) -> None:
+    def _embed_batch(self, pool: ThreadPoolExecutor, batch: _Batch) -> None:
         """Embed some texts and keep their vectors. Which of those that fail are to blame shows when others succeed."""
-        waiting: SimpleQueue[str] = SimpleQueue()
-        for text in batch:
-            waiting.put(text)
         embedded: dict[str, Vector | None] = {}
+        if self._known is not None:
+            embedded.update(self._known(list(batch.rows), batch.label))
+        waiting: SimpleQueue[str] = SimpleQueue()
+        for text in batch.rows:
+            if text not in embedded:
+                waiting.put(text)
+        known = len(embedded)
         for done in [pool.submit(self._embed_from, waiting) for _ in range(self._threads)]:
             embedded.update(done.result())
-        vectors = [(row, vector) for text, vector in embedded.items() if vector is not None for row in batch[text]]
-        broken = [row for text, vector in embedded.items() if vector is None for row in batch[text]]
+        vectors = [(row, vector) for text, vector in embedded.items() if vector is not None for row in batch.rows[text]]
+        broken = [row for text, vector in embedded.items() if vector is None for row in batch.rows[text]]
+        made = sum(vector is not None for vector in embedded.values()) - known
         if vectors:
             self._library.add_vectors(vectors)
-            self._worked = True
+        self._worked = self._worked or made > 0
         self._suspect.update(broken)
         if self._worked or len(self._suspect) >= _LEAST_BATCH:
             self._judge_suspects()
-        with self._changed:
-            self._batches.append((time.monotonic(), len(vectors)))
+        if made or broken:
+            with self._changed:
+                self._batches.append((time.monotonic(), made))
 
     def _judge_suspects(self) -> None:
         """Leave out what could not be embedded; where nothing could, it is no fault of the texts."""

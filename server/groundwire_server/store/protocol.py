@@ -248,6 +248,13 @@ class StoreReader(Protocol):
         """
         ...
 
+    def vectors_of_texts(self, model: str, texts: Iterable[str], clearance: Label) -> dict[str, bytes]:
+        """Vectors of this model that were made of index texts, where a label up to the clearance has them.
+
+        Like `embeddings` whatever is there now, also of chunks that are active no more.
+        """
+        ...
+
     def rows_without_embedding(self, model: str, after_row: int = 0) -> Iterator[tuple[int, str]]:
         """(chunk_row, index text) of visible chunks without a vector, in row order. RESTRICTED ones are left out."""
         ...

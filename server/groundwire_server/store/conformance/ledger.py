@@ -105,6 +105,14 @@ def equal_texts_share_a_vector(places: Places) -> None:
         covered = writer.put_embeddings("m", [(1, b"vect")])
     same(covered, [(1, b"vect"), (4, b"vect")], "rows by an INTERNAL text")
     same(without(), [2, 3, 5], "rows without a vector after both")
+    for label, known in (
+        (Label.PUBLIC, {}),
+        (Label.INTERNAL, {"same": b"vect"}),
+        (Label.CONFIDENTIAL, {"same": b"vect"}),
+    ):
+        found_texts = store.reader().vectors_of_texts("m", ["other", "same", "h\nsame", "同じ"], label)
+        same(found_texts, known, f"texts with a vector up to {label.name}")
+    same(store.reader().vectors_of_texts("other", ["same"], Label.CONFIDENTIAL), {}, "texts and another model")
     found = list(store.reader().embeddings("m", 1, 6))
     same([row for row, _ in found], [1, 2, 3, 4, 5, 6], "rows in order")
     same([vector is not None for _, vector in found], [True, False, False, True, False, False], "which have one")

@@ -8,10 +8,10 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 
-from groundwire_server.evidence import Label
+from groundwire_server.evidence import Label, text_sha256
 from groundwire_server.store.sqlite.transaction import VISIBLE
 
-__all__ = ["page_of_embeddings", "page_without_embedding", "put_embeddings"]
+__all__ = ["page_of_embeddings", "page_without_embedding", "put_embeddings", "vector_of_text"]
 
 _PAGE = 1024
 
@@ -69,6 +69,16 @@ def page_of_embeddings(
             "restricted": int(Label.RESTRICTED),
         },
     ).fetchall()
+
+
+def vector_of_text(connection: sqlite3.Connection, model: str, text: str, clearance: Label) -> bytes | None:
+    """The vector of an index text, embedded for a label up to a clearance; see `StoreReader.vectors_of_texts`."""
+    found = connection.execute(
+        "SELECT vector FROM embedding WHERE model = (SELECT model FROM embedding_model WHERE name = ?)"
+        " AND index_sha256 = ? AND label <= ? ORDER BY label LIMIT 1",
+        (model, text_sha256(text), int(clearance)),
+    ).fetchone()
+    return None if found is None else bytes(found[0])
 
 
 def page_without_embedding(

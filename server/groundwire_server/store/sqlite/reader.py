@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, TypeVar
 
@@ -282,6 +282,11 @@ class SqliteReader:
         while page := self._page(embeddings.page_of_embeddings, model, first_row, last_row):
             yield from page
             first_row = page[-1][0] + 1
+
+    def vectors_of_texts(self, model: str, texts: Iterable[str], clearance: Label) -> dict[str, bytes]:
+        with self._pool.connection() as connection:
+            found = ((text, embeddings.vector_of_text(connection, model, text, clearance)) for text in texts)
+            return {text: vector for text, vector in found if vector is not None}
 
     def rows_without_embedding(self, model: str, after_row: int = 0) -> Iterator[tuple[int, str]]:
         while page := self._page(embeddings.page_without_embedding, model, after_row):
