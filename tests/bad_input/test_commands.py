@@ -160,8 +160,14 @@ def test_a_glossary_to_load(at: Run, alone: Path, told: Tell, text: str | bytes)
 
 @pytest.mark.parametrize(
     "text",
-    ["server = ", "[server]\nprot = 1\n", '[server]\nport = "high"\n', "[server]\nport = 70000\n"],
-    ids=["no_toml", "unknown_name", "wrong_type", "out_of_range"],
+    [
+        "server = ",
+        "[server]\nprot = 1\n",
+        '[retrieval]\nlibrary_router = "orakel"\n',
+        '[server]\nport = "high"\n',
+        "[server]\nport = 70000\n",
+    ],
+    ids=["no_toml", "unknown_name", "unknown_router", "wrong_type", "out_of_range"],
 )
 def test_settings_that_do_not_hold(alone: Path, told: Tell, text: str) -> None:
     write(alone, {"groundwire.toml": text})
