@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
@@ -40,6 +41,7 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "cold_start": (),
 }
 MOST = {"wire": 10_000, "against_ragspine": 100_000}
+TOP = 50
 BEGIN, END = "<!-- table: {} -->", "<!-- end of table -->"
 # What the design asks of lines whose programs do not say it themselves: at most this value, at least this ratio.
 GOALS: dict[tuple[str, int], dict[str, float]] = {
@@ -111,17 +113,20 @@ def run(program: str, sizes: list[int], given: argparse.Namespace) -> Iterator[L
 
 
 def vectors(cache: Path) -> list[str]:
-    """Real vectors for the search by vectors, where `house.py` or `vectors.py` has left some in the cache."""
-    found = sorted(cache.glob("vectors*.npy"))
-    return ["--vectors", *map(str, found[:1])] if found else []
+    """The most real vectors that `house.py` or `vectors.py` has left in the cache, for the search by vectors."""
+    found = max(cache.glob("vectors*.npy"), key=lambda path: path.stat().st_size, default=None)
+    return ["--vectors", str(found)] if found else []
 
 
 def lexical_lines(lines: Iterable[Line]) -> Iterator[Line]:
     """Those of `lexical.py` in the form of `report.py`."""
     words = {"all": "all rows", "1 %": "1 % filter", "10 %": "10 % filter"}
     for line in lines:
+        if line["name"].endswith(f" top {TOP}"):
+            continue  # a peer's own line: it stands beside ours in the others
         ours, _, peer = line["name"].partition(" against ")
-        more = {key: line[key] for key in ("wall", "commit", "machine", "load") if key in line}
+        machine, _, load = line["machine"].partition(", load ")
+        more = {"commit": line["commit"], "machine": machine, "load": float(load or 0)}
         made = {
             "program": "lexical",
             "name": line["name"],
@@ -162,6 +167,9 @@ def dense_lines(lines: list[Line]) -> Iterator[Line]:
 def form(line: Line, name: str) -> Line:
     """A line of another program's, under another name."""
     kept = {key: line[key] for key in ("note", "commit", "machine", "load") if key in line}
+    recall = re.match(r"recall@10 ([\d.]+)", line["note"])
+    if recall:
+        kept["recall_at_10"] = float(recall[1])
     return {"program": "dense", "name": name, "unit": line["unit"], "value": line["value"], "n": line["n"]} | kept
 
 
@@ -221,6 +229,8 @@ def table_of(program: str) -> Any:
         for line in sorted(own, key=lambda each: (names.index((each["name"], each["unit"])), each["n"])):
             times = f"{digits(line['ratio'])}×" if "ratio" in line else ""
             value = f"{digits(line['value'])} {line['unit']}"
+            if "recall_at_10" in line:
+                value += f", recall@10 {line['recall_at_10']:.3f}"
             cells = (line["name"], f"{line['n']:,}", value, goal_of(line), verdict(line), line.get("peer", ""))
             rows.append(f"| {' | '.join(cells)} | {digits(line.get('peer_value'))} | {times} |")
         return "\n".join(rows) + "\n"

@@ -24,6 +24,7 @@ __all__ = ["Answer", "WarmServer", "started"]
 
 METHOD = "/groundwire.v1.NarrativeService/NarrativeRetrieve"
 READY_SECONDS = 120
+LONGEST_CALL_SECONDS = 600  # the first ones on a cold disk, beside other work
 
 
 class Answer:
@@ -101,6 +102,7 @@ async def _serve(data: Path, models: Path | None) -> None:
     from groundwire_server.settings import load_settings
 
     chosen: dict[str, Any] = {"data": data, "server.port": 0, "log.level": "info", "log.format": "json"}
+    chosen["limits.max_call_seconds"] = LONGEST_CALL_SECONDS
     chosen |= {"embedding.backend": "none"} if models is None else {"models": models}
     settings = load_settings(chosen, environ={})
     with open("/dev/null", "w", encoding="utf-8") as nowhere:
