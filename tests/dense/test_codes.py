@@ -21,15 +21,19 @@ DIMS = st.sampled_from([1, 7, 24, 64, 96, 384, 1024])
 
 def units(rng: np.random.Generator, n: int, dim: int) -> NDArray[np.float32]:
     rows = rng.standard_normal((n, dim)) + 2 * rng.random(dim)
-    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    unit: NDArray[np.float32] = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    return unit
 
 
-@given(SEEDS, DIMS, st.sampled_from([1e-44, 1e-30, 1.0, 1e15]), st.floats(0, 1))
-def test_true_scores_lie_within_the_bounds(seed: int, dim: int, scale: float, zeros: float) -> None:
+SCALES = st.sampled_from([1e-45, 1e-44, 1e-38, 1e-30, 1.0, 1e15, 3e37])
+
+
+@given(SEEDS, DIMS, SCALES, SCALES, st.floats(0, 1))
+def test_true_scores_lie_within_the_bounds(seed: int, dim: int, scale: float, asked: float, zeros: float) -> None:
     rng = np.random.default_rng(seed)
-    rows = (scale * rng.standard_normal((40, dim))).astype(np.float32)
+    rows = (scale * rng.uniform(-9, 9, (40, dim))).astype(np.float32)
     rows[rng.random(rows.shape) < zeros] = 0
-    query = rng.standard_normal(dim).astype(np.float32)
+    query = (asked * rng.uniform(-9, 9, dim)).astype(np.float32)
     query[rng.random(dim) < zeros] = 0
     norm = float(np.linalg.norm(rows.astype(np.float64), axis=1).max())
     codes, code = encode_rows(rows), QueryCode.of(query, norm)

@@ -77,12 +77,25 @@ def _zeros(rng: np.random.Generator, n: int) -> NDArray[np.float32]:
     return rows
 
 
+def _longest(rng: np.random.Generator, n: int) -> NDArray[np.float32]:
+    """As long as float32 allows."""
+    return (np.finfo(np.float32).max * rng.choice([-1, -0.99, 0, 0.5, 1], (n, DIM))).astype(np.float32)
+
+
+def _of_all_lengths(rng: np.random.Generator, n: int) -> NDArray[np.float32]:
+    """One step of a denormal row, a unit row and a long one do not fit one another."""
+    lengths = 10.0 ** rng.choice([-44.0, -38.0, -20.0, 0.0, 20.0, 37.0], (n, 1))
+    return (lengths * rng.uniform(-1, 1, (n, DIM))).astype(np.float32)
+
+
 def _long(rng: np.random.Generator, n: int) -> NDArray[np.float32]:
     """Beyond what a float32 product can hold."""
     return (1e30 * rng.standard_normal((n, DIM))).astype(np.float32)
 
 
-@pytest.mark.parametrize("make", [_random, _near_ties, _duplicates, _equal, _denormal, _zeros, _long])
+@pytest.mark.parametrize(
+    "make", [_random, _near_ties, _duplicates, _equal, _denormal, _zeros, _long, _longest, _of_all_lengths]
+)
 @pytest.mark.parametrize("share", [0.05, 0.6, 1.0])
 @pytest.mark.parametrize("depth", [1, 7, 40])
 def test_equals_the_plain_loop(
@@ -196,5 +209,10 @@ def test_wrong_candidates_and_depth(big: VectorIndex) -> None:
         big.search(query, np.ones(3, np.bool_), 1, int)
     with pytest.raises(ValueError, match="depth"):
         big.search(query, np.ones(big.rows, np.bool_), -1, int)
+    for wrong in (np.nan, np.inf, -np.inf):
+        matrix = np.array([[wrong, 0], [1, 0]], np.float32)
+        with pytest.raises(ValueError, match="finite"):
+            VectorIndex(matrix, np.ones(2, np.bool_), "v")
+        assert VectorIndex(matrix, np.array([False, True]), "v").rows == 2
     with pytest.raises(ValueError, match="float32"):
         VectorIndex(np.zeros((2, 2)), np.ones(2, np.bool_), "v")  # type: ignore[arg-type]

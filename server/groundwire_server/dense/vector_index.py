@@ -61,6 +61,9 @@ class VectorIndex:
         version: that of the embedder that made them.
         max_norm: no present row is longer; measured when it is not given.
         codes: of the present rows; without them every search multiplies with the matrix.
+
+    Raises:
+        ValueError: the arrays do not fit each other; no norm is given, and a vector is not finite.
     """
 
     def __init__(
@@ -246,6 +249,8 @@ def _largest_norm(matrix: NDArray[np.float32], present: NDArray[np.bool_]) -> fl
     for start in range(0, len(matrix), NORM_ROWS):
         part = slice(start, start + NORM_ROWS)
         rows = matrix[part][present[part]].astype(np.float64)
+        if not np.isfinite(rows).all():
+            raise ValueError("a vector must be finite")
         if len(rows):
             largest = max(largest, float(np.sqrt(np.square(rows).sum(axis=1).max())))
     return largest
