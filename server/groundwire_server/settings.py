@@ -184,6 +184,15 @@ class LimitSettings(_Section):
     max_trace_nodes: int = Field(default=10_000, ge=1, description="Nodes that a walk may visit.")
     max_trace_edges: int = Field(default=100_000, ge=1, description="Edges that a walk may look at.")
     max_document_bytes: int = Field(default=64 << 20, ge=1, description="Bytes of a document.")
+    max_unpacked_bytes: int = Field(default=256 << 20, ge=1, description="Bytes of a packed document, unpacked.")
+    max_document_pages: int = Field(default=5000, ge=1, description="Pages, slides or sheets of a document.")
+    max_text_chars: int = Field(default=20_000_000, ge=1, description="Code points of the text that a reader makes.")
+    max_read_seconds: float = Field(
+        default=60.0, ge=1, le=86_400, description="Processor time that reading one document may take."
+    )
+    max_read_memory_bytes: int = Field(
+        default=2 << 30, ge=256 << 20, description="Memory that reading one document may take."
+    )
     max_call_seconds: float = Field(default=60.0, gt=0, le=86_400, description="Longest run of a read.")
 
 

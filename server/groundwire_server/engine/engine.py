@@ -57,8 +57,9 @@ from groundwire_server.narrative import (
     make_library_router,
     retrieve,
 )
+from groundwire_server.readers import ReadOptions
 from groundwire_server.security import SecurityGate, local_principal
-from groundwire_server.settings import Settings
+from groundwire_server.settings import LimitSettings, Settings
 from groundwire_server.store import Withdrawn
 
 if TYPE_CHECKING:
@@ -110,7 +111,9 @@ class Engine:
         except BaseException:
             self._libraries.close()
             raise
-        bounds = IngestLimits(max_document_bytes=settings.limits.max_document_bytes)
+        bounds = IngestLimits(
+            max_document_bytes=settings.limits.max_document_bytes, read=_reading_bounds(settings.limits)
+        )
         self._desk = IngestDesk(self._libraries.opened, bounds)
         # Opening catches up indexes and embeds what a crash left without vectors; nobody has to wait for it.
         self._opener = threading.Thread(target=self._open_all, name="groundwire-open", daemon=True)
@@ -466,3 +469,13 @@ def _library_router(settings: Settings) -> RouterChoice | None:
     name = settings.retrieval.library_router
     router = make_library_router(name, "retrieval.library_router")
     return None if router is None else RouterChoice(name, router, settings.retrieval.library_router_seconds)
+
+
+def _reading_bounds(limits: LimitSettings) -> ReadOptions:
+    return ReadOptions(
+        max_unpacked_bytes=limits.max_unpacked_bytes,
+        max_pages=limits.max_document_pages,
+        max_text_chars=limits.max_text_chars,
+        max_seconds=limits.max_read_seconds,
+        max_memory_bytes=limits.max_read_memory_bytes,
+    )

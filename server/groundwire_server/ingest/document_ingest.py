@@ -75,7 +75,7 @@ class DocumentIngest(IngestStream[DocumentOutcome]):
     def _rules(self) -> DocumentRules:
         """Those of the moment, with the bounds of the stream."""
         rules = self._rules_now()
-        return replace(rules, read=replace(rules.read, max_bytes=self._limits.max_document_bytes))
+        return replace(rules, read=self._limits.bound(rules.read))
 
     def _prepare(self, seq: int, upload: Upload, rules: DocumentRules) -> _Gathered:
         return _Gathered(seq, upload, rules, self._read(upload, rules))

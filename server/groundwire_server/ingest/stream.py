@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from types import TracebackType
 from typing import ClassVar, Generic, Protocol, Self, TypeVar
@@ -20,7 +20,7 @@ from groundwire_server.evidence import Label
 from groundwire_server.ingest.events import Accepted, Ack, IngestEvent, IngestSummary
 from groundwire_server.ingest.order import disorder, gap
 from groundwire_server.ingest.upload import Upload
-from groundwire_server.readers import WarningKind
+from groundwire_server.readers import ReadOptions, WarningKind
 from groundwire_server.store.protocol import Store, StoreWriter
 
 __all__ = ["IngestLimits", "IngestOpening", "IngestStream", "IngestTarget"]
@@ -45,6 +45,7 @@ class IngestLimits:
     """Bounds of a stream.
 
     max_part_bytes: of one part; max_document_bytes: of a document or file as it comes.
+    read: the other bounds of reading a document.
     max_in_flight_parts: that a client may send without an acknowledgement.
     group_parts, group_bytes: what is committed together at most.
     resume_window: how long an ingest is known after its last part.
@@ -56,6 +57,11 @@ class IngestLimits:
     group_parts: int = 128
     group_bytes: int = 4 * 1024 * 1024
     resume_window: timedelta = timedelta(days=7)
+    read: ReadOptions = field(default_factory=ReadOptions)
+
+    def bound(self, options: ReadOptions) -> ReadOptions:
+        """How documents are read within these bounds."""
+        return replace(self.read, max_bytes=self.max_document_bytes, parse_period=options.parse_period)
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,6 +175,7 @@ ENUMS: dict[type[NamedEnum], object] = {
     job.IndexPart: admin_pb2.IndexPart,
     job.JobKind: admin_pb2.JobKind,
     job.JobState: admin_pb2.JobState,
+    ingest.IngestWarningKind: ingest_pb2.IngestWarningKind,
     tool.ToolForm: tools_pb2.ToolForm,
     verification.CitationVerdict: tools_pb2.CitationVerdict,
 }
