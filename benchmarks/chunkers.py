@@ -1,14 +1,15 @@
 """Retrieval by chunker, through the wire: what cut of a text brings the most of what answers into a prompt.
 
-    python benchmarks/chunkers.py [--shared ../shared] [--part lexical,meeting,hybrid,header] [--meetings 6]
-                                  [--out docs/chunkers.jsonl]
+    python benchmarks/chunkers.py [--shared ../shared] [--part lexical,meeting,hybrid,some,header]
+                                  [--meetings ES2011a,IS1003a] [--out docs/chunkers.jsonl]
 
 qmsum has whole meetings with the stretches that answer each question, so that any chunker can be scored by `groundwire
 eval retrieval`: gold_at_N is the share of answering text in the first N characters that one gets to read. Parts:
 
     lexical   words alone, all 28 meetings together
     meeting   words alone, the meeting given by a filter
-    hybrid    words and vectors, the first meetings alone (--meetings): embedding takes 30 chunks a second on two cores
+    hybrid    words and vectors, some meetings alone (--meetings): embedding takes its time
+    some      words alone on these meetings, beside hybrid
     header    the contextual header on sets whose passages have an entity or a period of their own
 
 Prints one JSON line a result (name, unit, value, peer, ratio, n, commit, machine) and a table; the peer is the default
@@ -53,16 +54,17 @@ SEMANTIC = Cut("semantic", ("--chunker", "semantic"))
 OTHERS = tuple(Cut(name, ("--chunker", name)) for name in ("layout", "qa", "book", "laws"))
 
 LEXICAL = (PARAGRAPH, HEADER, LARGE, CHILDREN, SMALL, WINDOW, *OTHERS)
-HYBRID = (PARAGRAPH, HEADER, LARGE, CHILDREN, SMALL, WINDOW, SEMANTIC)
+HYBRID = (PARAGRAPH, CHILDREN, LARGE, WINDOW, SEMANTIC, SMALL)
+MEETINGS = "ES2011a,ES2011c,IS1003a,IS1003b,IS1003c"
 MEETING = (PARAGRAPH, HEADER, LARGE, CHILDREN, SMALL, WINDOW)
-HEADED = ("tatqa", "financebench")
+HEADED = ("financebench",)
 
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--shared", type=Path, default=ROOT.parent / "shared", help="folder with data/")
     arguments.add_argument("--part", default="lexical,meeting,header")
-    arguments.add_argument("--meetings", type=int, default=6, help="meetings of the hybrid part")
+    arguments.add_argument("--meetings", default=MEETINGS, help="meetings of the parts hybrid and some")
     arguments.add_argument("--out", type=Path, help="also write the JSON lines here")
     given = arguments.parse_args()
     parts = given.part.split(",")
@@ -73,7 +75,7 @@ def main() -> None:
         kept = [line for line in lines if line["part"] not in parts]
     results = []
     for part in parts:
-        for result in run_part(part, data, given.meetings):
+        for result in run_part(part, data, given.meetings.split(",")):
             print(json.dumps(result), flush=True)
             results.append(result)
             if given.out is not None:
@@ -82,7 +84,7 @@ def main() -> None:
     print(table([*kept, *results]))
 
 
-def run_part(part: str, data: Path, meetings: int) -> Iterator[dict[str, Any]]:
+def run_part(part: str, data: Path, meetings: list[str]) -> Iterator[dict[str, Any]]:
     """The rows of one part, in turn."""
     if part == "header":
         for name in HEADED:
@@ -95,8 +97,9 @@ def run_part(part: str, data: Path, meetings: int) -> Iterator[dict[str, Any]]:
         source, cuts = data / "qmsum", LEXICAL
         if part == "meeting":
             options, cuts = ("--filter-by", "meeting=doc_id"), MEETING
-        if part == "hybrid":
-            source, cuts, options = first_meetings(source, Path(folder), meetings), HYBRID, ("--mode", "hybrid")
+        if part in ("hybrid", "some"):
+            source, cuts = some_meetings(source, Path(folder), meetings), HYBRID
+            options = ("--mode", "hybrid" if part == "hybrid" else "lexical")
         peer: dict[str, Any] | None = None
         for cut in cuts:
             totals = evaluate(source, *cut.options, *options)
@@ -104,14 +107,11 @@ def run_part(part: str, data: Path, meetings: int) -> Iterator[dict[str, Any]]:
             yield row(part, cut.name, totals, peer)
 
 
-def first_meetings(source: Path, folder: Path, meetings: int) -> Path:
-    """The first meetings of the set with their questions, in a folder of their own."""
-    docs = (source / "docs.jsonl").read_text(encoding="utf-8").split("\n")[:meetings]
-    names = {json.loads(line)["doc_id"] for line in docs if line}
-    (folder / "docs.jsonl").write_text("\n".join(docs) + "\n", encoding="utf-8")
-    for name in ("queries.jsonl", "spans.jsonl"):
+def some_meetings(source: Path, folder: Path, meetings: list[str]) -> Path:
+    """Some meetings of the set with their questions, in a folder of their own."""
+    for name in ("docs.jsonl", "queries.jsonl", "spans.jsonl"):
         lines = [line for line in (source / name).read_text(encoding="utf-8").split("\n") if line]
-        kept = [line for line in lines if meeting_of(json.loads(line)) in names]
+        kept = [line for line in lines if meeting_of(json.loads(line)) in meetings]
         (folder / name).write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
     return folder
 

@@ -98,7 +98,6 @@ def test_a_setting_that_would_do_nothing_is_refused_where_it_stands(
 @pytest.mark.parametrize(
     ("library", "operation"),
     [
-        ({"index": {"contextual_header": True}}, "index.contextual_header"),
         ({"tuning": {"reranker": "maxsim", "rerank_depth": 20}}, "tuning.reranker"),
         ({"tuning": {"postprocessors": ["none", "mmr"]}}, "tuning.postprocessors"),
         ({"tuning": {"query_transform": "hyde"}}, "tuning.query_transform"),

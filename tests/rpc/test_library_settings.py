@@ -333,6 +333,7 @@ def test_settings_say_where_they_come_from_and_can_be_given_back(here: House) ->
     assert {each.name: (each.value, each.origin) for each in read.settings} == {
         "ambiguous": ("refuse", "default"),
         "b": ("0.75", "default"),
+        "budget_unit": ("characters", "default"),
         "default_label": ("PUBLIC", "library"),
         "k1": ("0.9", "library"),
         "vector_depth": ("200", "default"),
@@ -351,6 +352,8 @@ def test_every_setting_changes_the_snapshot(here: House) -> None:
         {"description": "x"},
         {"attributes": [YEAR]},
         {"index": {"embedder": "none"}},
+        {"index": {"contextual_header": True}},
+        {"index": {"chunker": "sentence_window"}},
         {"tuning": {"fusion": "rrf"}},
         {"tuning": {"glossary_variants": False}},
         *({"settings": [setting(name, value)]} for name, value in (("k1", "1"), ("b", "1"), ("vector_depth", "9"))),
@@ -401,7 +404,7 @@ def test_an_unknown_setting_is_answered_with_the_valid_ones(here: House) -> None
     failure = failure_of(lambda: save(here, settings=[setting("colour", "red")]))
     ((field, reason, said),) = failure.violations
     assert (field, reason) == ("library.settings[0].name", "UNKNOWN_NAME")
-    assert "ambiguous, b, default_label, fusion, glossary_variants, k1, vector_depth" in said
+    assert "ambiguous, b, budget_unit, default_label, fusion, glossary_variants, k1, vector_depth" in said
 
 
 def test_settings_outlive_the_server(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from groundwire_server.chunking import (
     ParagraphChunker,
     make_chunker,
 )
+from groundwire_server.dense import HashEmbedder
 from groundwire_server.errors import InvalidRequest
 from tests.semantics.hostile import CHINESE, ENGLISH, JAPANESE, TEXTS, any_text, hostile_texts, quick
 from tests.semantics.oracles import SENTENCE_ENDS, is_sentence_end, paragraphs_of
@@ -116,20 +117,22 @@ def check_cut(text: str, start: int, end: int, piece: ChunkDraft, most: int) -> 
 
 # Invariants
 
+MODEL = HashEmbedder()
+
 
 @pytest.mark.parametrize("name", sorted(CHUNKERS))
 @pytest.mark.parametrize("text", [*TEXTS, *HUGE], ids=range(len(TEXTS) + len(HUGE)))
 def test_every_chunk_of_every_chunker_is_a_slice_of_its_text(name: str, text: str) -> None:
-    chunks = make_chunker(name).chunk(text)
+    chunks = make_chunker(name, model=MODEL).chunk(text)
     check_slices(text, chunks)
     check_cover(text, chunks)
-    assert chunks == make_chunker(name).chunk(text)
+    assert chunks == make_chunker(name, model=MODEL).chunk(text)
 
 
 @quick
 @given(hostile_texts | any_text, budgets, st.sampled_from(sorted(CHUNKERS)))
 def test_every_chunk_is_a_slice_whatever_the_text_and_the_budget(text: str, budget: tuple[int, int], name: str) -> None:
-    chunks = make_chunker(name, *budget).chunk(text)
+    chunks = make_chunker(name, *budget, model=MODEL).chunk(text)
     check_slices(text, chunks)
     check_cover(text, chunks)
 
@@ -137,7 +140,7 @@ def test_every_chunk_is_a_slice_whatever_the_text_and_the_budget(text: str, budg
 @pytest.mark.parametrize("name", sorted(CHUNKERS))
 @pytest.mark.parametrize("text", ["", " ", "\n\r\n\t", "\u3000\u2028\xa0"])
 def test_a_blank_text_has_no_chunks(name: str, text: str) -> None:
-    assert make_chunker(name).chunk(text) == []
+    assert make_chunker(name, model=MODEL).chunk(text) == []
 
 
 # The default chunker
