@@ -22,10 +22,10 @@ Maker = Callable[[Path], None]
 def makers() -> dict[str, Maker]:
     """What makes each file, by its name."""
     sys.path.insert(0, str(ROOT))
-    from scripts import samples_pages, samples_pdf, samples_slides, samples_word
+    from scripts import samples_books, samples_pages, samples_pdf, samples_slides, samples_tables, samples_word
 
     found: dict[str, Maker] = {}
-    for module in (samples_pages, samples_pdf, samples_word, samples_slides):
+    for module in (samples_pages, samples_pdf, samples_word, samples_slides, samples_tables, samples_books):
         found.update(module.MAKERS)
     return found
 
