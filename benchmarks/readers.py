@@ -225,7 +225,7 @@ def openpyxl_alone(raw: bytes) -> None:
 
 def lxml_alone(raw: bytes) -> None:
     """The text of the tree."""
-    "".join(etree.fromstring(raw.decode(), etree.HTMLParser()).itertext())
+    "".join(map(str, etree.fromstring(raw.decode(), etree.HTMLParser()).itertext()))
 
 
 def zip_and_lxml(raw: bytes) -> None:
@@ -233,7 +233,7 @@ def zip_and_lxml(raw: bytes) -> None:
     with zipfile.ZipFile(io.BytesIO(raw)) as archive:
         for name in archive.namelist():
             if name.endswith(".xhtml"):
-                "".join(etree.fromstring(archive.read(name), etree.HTMLParser()).itertext())
+                "".join(map(str, etree.fromstring(archive.read(name), etree.HTMLParser()).itertext()))
 
 
 def email_alone(raw: bytes) -> None:

@@ -25,9 +25,14 @@ def row_parts(heads: Sequence[str], cells: Sequence[str]) -> list[str]:
     ['Region: EMEA', '12']
     """
     parts = []
+    known = len(heads)
     for number, cell in enumerate(cells):
-        text = " ".join(cell.split())
-        head = " ".join(heads[number].split()) if text and number < len(heads) else ""
-        if text:
-            parts.append(f"{head}: {text}" if head else text)
+        text = cell if cell.isalnum() else " ".join(cell.split())
+        if not text:
+            continue
+        head = heads[number] if number < known else ""
+        if head:
+            parts.append(f"{head if head.isalnum() else ' '.join(head.split())}: {text}")
+        else:
+            parts.append(text)
     return parts

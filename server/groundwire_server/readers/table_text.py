@@ -91,6 +91,11 @@ def _add_row(
 
 
 def _lines(told: Sequence[str]) -> Iterator[str]:
+    whole = _SEPARATOR.join(told)
+    if len(whole) <= _LINE_CHARS:
+        if whole:
+            yield whole
+        return
     line, length = list(told[:1]), len(told[0]) if told else 0
     again = told[:1] if length <= _LINE_CHARS // 2 else []
     for part in told[1:]:
