@@ -74,7 +74,7 @@ def here(tmp_path: Path) -> Iterator[House]:
 def modelled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
     """A server with an embedder."""
     monkeypatch.setattr(embedding, "make_embedder", lambda *_, **__: Model())
-    with house(tmp_path / "data", embedding__backend="deterministic") as running:
+    with house(tmp_path / "modelled", embedding__backend="deterministic") as running:
         running.server.engine.wait_for_embedder()
         yield running
 
@@ -351,6 +351,15 @@ def test_without_a_real_model_nothing_is_cut_by_one(tmp_path: Path, backend: str
         here.store(OTHERS)
         assert refused(here, **asked).reason == "NO_EMBEDDER"
         assert cuts(here) == {"paragraph(480,80)"}
+
+
+def test_the_server_says_whether_it_can_cut_by_meaning(here: House, modelled: House) -> None:
+    for house_, active in ((here, False), (modelled, True)):
+        info = house_.admin.GetServerInfo(admin_pb2.GetServerInfoRequest())
+        chunkers = {each.name: each for each in info.components if each.kind == "chunker"}
+        assert set(chunkers) == set(CHUNKERS)
+        assert [name for name, each in chunkers.items() if not each.active] == ([] if active else ["semantic"])
+        assert bool(chunkers["semantic"].inactive_reason) is not active
 
 
 def test_a_document_that_asks_for_a_model_that_is_not_there_is_refused_by_itself(here: House) -> None:

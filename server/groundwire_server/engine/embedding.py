@@ -107,12 +107,19 @@ class ServerEmbedder:
         """
         self._known.wait()
         embedder = self._embedder
-        if embedder is None:
-            raise FailedPrecondition(ErrorReason.NO_EMBEDDER, self._absence.message, hint=_PREPARE_TO_CUT)
-        if embedder.for_tests:
-            why = f"The embedder {embedder.name} is for tests: it knows neither meaning nor the tokens of a model."
-            raise FailedPrecondition(ErrorReason.NO_EMBEDDER, why, hint=_PREPARE_TO_CUT)
+        if embedder is None or embedder.for_tests:
+            raise FailedPrecondition(ErrorReason.NO_EMBEDDER, self.cutting_fault, hint=_PREPARE_TO_CUT)
         return embedder
+
+    @property
+    def cutting_fault(self) -> str:
+        """Why nothing can be cut by a model now; empty: it can. Does not wait."""
+        embedder = self._embedder
+        if embedder is None:
+            return self._absence.message
+        if embedder.for_tests:
+            return f"The embedder {embedder.name} is for tests: it knows neither meaning nor the tokens of a model."
+        return ""
 
     def wait(self, seconds: float | None = None) -> None:
         """Until it is loaded, or has failed; for commands and tests that need it."""

@@ -292,7 +292,7 @@ class Engine:
     def server_info(self, principal: Principal) -> ServerInfo:
         """What is really active, and the settings for who may administer."""
         settings = tuple(self.settings.in_force()) if principal.may_administer else ()
-        return ServerInfo(list_components(self._embedder.component()), settings)
+        return ServerInfo(list_components(self._embedder.component(), self._embedder.cutting_fault), settings)
 
     def list_libraries(self, principal: Principal, *, after: str, limit: int) -> LibraryPage:
         """Up to `limit` libraries behind the id `after`, by id; one that cannot be opened says why."""

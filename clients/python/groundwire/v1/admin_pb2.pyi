@@ -573,15 +573,15 @@ class IndexSettings(google.protobuf.message.Message):
     tokenizer: builtins.str
     """Tokenizer with its version, e.g. "cjk-v1"."""
     chunker: builtins.str
-    """Chunker by name."""
+    """Chunker by name, as GetServerInfo lists them. Those that need an embedder are refused without one (NO_EMBEDDER)."""
     chunk_chars: builtins.int
-    """Budget of a chunk, in characters, above 0. Unset: 480."""
+    """Budget of a chunk, in characters, above 0; in tokens where the setting budget_unit says so. Unset: 480."""
     overlap_chars: builtins.int
-    """Overlap, in characters, from 0 to below chunk_chars. Unset: 80."""
+    """Overlap, in the unit of the budget, from 0 to below chunk_chars. Unset: 80."""
     embedder: builtins.str
     """Embedder with its version; "none": lexical only."""
     contextual_header: builtins.bool
-    """Title, entity, period and heading go into the indexed text."""
+    """Title, entity, period and heading go into the indexed text, and nowhere else."""
     tree_builder: builtins.str
     """Tree builder: "none", "binary", "threshold"."""
     relation_extractor: builtins.str

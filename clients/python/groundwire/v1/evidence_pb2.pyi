@@ -270,7 +270,9 @@ class Lineage(google.protobuf.message.Message):
     parent_id: builtins.str
     """Section or question that the chunk belongs to. Empty: none."""
     parent_locator: builtins.str
-    """Place of the text that went into prompt_text. Empty: nothing was expanded."""
+    """Place of the parent or window that is read in place of the chunk; beside an empty prompt_text an earlier passage of
+    the answer has brought it. Empty: nothing was expanded.
+    """
     text_sha256: builtins.bytes
     """SHA-256 of the quoted text (TextPassage.text) in UTF-8, 32 bytes. Empty: nothing is quoted."""
     members_omitted: builtins.int
