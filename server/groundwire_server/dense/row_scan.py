@@ -69,4 +69,18 @@ class RowScan(Generic[Q]):
         """Bring searches through a part of all rows."""
         start, stop = part * PART_ROWS, min(self._rows, (part + 1) * PART_ROWS)
         wanted = np.stack([member.allowed[start:stop] for member in members])
-        self._sweep.advance([member.quest for member in members], np.arange(start, stop), wanted)
+        self._sweep.advance([member.quest for member in members], _numbers(start, stop), wanted)
+
+
+_counted = np.empty(0, np.int64)
+
+
+def _numbers(start: int, stop: int) -> NDArray[np.int64]:
+    """Row numbers from start to stop: counted once for all, since new memory costs more than what is read from it."""
+    global _counted
+    counted = _counted
+    if len(counted) < stop:
+        counted = np.arange(2 * stop)
+        counted.flags.writeable = False
+        _counted = counted
+    return counted[start:stop]

@@ -28,9 +28,9 @@ __all__ = ["SHORTLIST_FROM", "DenseHits", "VectorIndex"]
 
 _COMPILED = "groundwire_server.dense.compiled"
 # From so many candidates on a search rescores a shortlist. Measured with e5 and real questions (benchmarks/dense.py):
-# of the true first ten, 99.7 % are among 800 of 100,000 rows, and 99.5 % among 2,400 of a million.
+# of the true first ten, 99.5 % are among 1,600 of a million rows; lists that are longer rescore more.
 SHORTLIST_FROM = 250_000
-SHORTLIST = 1536  # at that size; it grows with the cube root of the candidates
+SHORTLIST = 1024  # at that size; it grows with the cube root of the candidates
 SHORTLIST_A_HIT = 16
 # Up to this many rows for each wanted hit, scoring all of them in the fixed order costs less than a coarse pass first.
 RESCORE_ALL = 4
