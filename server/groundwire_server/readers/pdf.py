@@ -26,6 +26,8 @@ _MAX_HEADING_CHARS = 200
 _MAX_HEADING_LINES = 3
 _LARGER = 1.12
 _MAX_LEVEL = 6
+# A number that the outline leaves out.
+_NUMBER_CHARS = 10
 # A page with fewer characters that a picture covers is a scan with a stamp on it.
 _FEW_CHARS = 40
 _COVERS = 0.7
@@ -159,11 +161,21 @@ def _build(builder: TextBuilder, pages: Sequence[_Page], outline: Sequence[_Entr
                 builder.put_under(entry.title, entry.level)
         after_row, paragraph = False, 0
         for index, block in enumerate(page.blocks):
-            level = standing[index].level if index in standing else levels.get(_style(block), 0) if levels else 0
+            level = levels.get(_style(block), 0) if levels else 0
+            if index in standing:
+                level = _begin_under(builder, standing[index], block)
             row = block.lines[0].cells
             place = {"page": number + 1, "para": paragraph + 1}
             paragraph += builder.add(block.text, place, level=level, close=row and after_row)
             after_row = row
+
+
+def _begin_under(builder: TextBuilder, entry: _Entry, block: Block) -> int:
+    """The level of a block that an entry of the outline names; 0 where the title only begins a longer paragraph."""
+    if len(block.text) <= 2 * len(entry.title) + _NUMBER_CHARS:
+        return entry.level
+    builder.put_under(entry.title, entry.level)
+    return 0
 
 
 def _in_text(entries: Sequence[_Entry], blocks: Sequence[Block]) -> dict[int, _Entry]:
@@ -173,8 +185,8 @@ def _in_text(entries: Sequence[_Entry], blocks: Sequence[Block]) -> dict[int, _E
     for entry in entries:
         wanted = _folded(entry.title)
         for index in range(start, len(blocks)):
-            # A number that the outline leaves out may stand before the title.
-            if wanted in _folded(blocks[index].text[: 2 * len(entry.title) + 20])[: len(wanted) + 10]:
+            begin = blocks[index].text[: 2 * len(entry.title) + _NUMBER_CHARS]
+            if wanted in _folded(begin)[: len(wanted) + _NUMBER_CHARS]:
                 found[index] = entry
                 start = index + 1
                 break

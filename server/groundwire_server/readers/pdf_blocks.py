@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median_low
 
-from groundwire_server.readers.characters import is_wide
+from groundwire_server.readers.characters import is_wide, raised
 from groundwire_server.readers.pdf_lines import Line
 
 __all__ = ["Block", "page_blocks"]
@@ -22,8 +22,11 @@ _SENTENCE_END = ("。", "！", "？", ".", "!", "?", ":", "：", "」", "』", "
 _SAME_SIZE = 0.12
 # Of the usual distance of lines: from here on it is the distance of paragraphs.
 _GAP = 1.3
+# Distances of lines, in sizes of type; wider ones are believed where there are many.
+_LEADING, _WIDE_LEADING, _MANY_STEPS = 1.2, 1.6, 8
 _INDENT_EMS = 0.7
-_TOUCH = 0.12
+# Of what stands beside it: how far off the line, how near without a space, how far to be another cell.
+_SAME_LINE, _TOUCH, _CELL_GAP, _SMALL = 0.5, 0.12, 1.2, 0.85
 _SHORT = 0.8
 # Lines and blocks that one is compared with; pages that people read hold no more.
 _NEAR_LINES, _NEAR_BLOCKS, _MOST_BLOCKS = 60, 60, 400
@@ -47,8 +50,7 @@ class Block:
         pieces = [self.lines[0].text]
         for above, line in pairwise(self.lines):
             wide = is_wide(above.text[-1]) and is_wide(line.text[0])
-            touches = _is_beside(above, line) and line.left - above.right < _TOUCH * line.size
-            pieces.append("\n" if above.hyphen else "" if wide or touches else " ")
+            pieces.append("\n" if above.hyphen else "" if wide else " ")
             pieces.append(line.text)
         return "".join(pieces)
 
@@ -83,7 +85,7 @@ def page_blocks(lines: Sequence[Line], height: float) -> list[Block]:
     The order of the text layer holds, as most programs write it, unless it goes back up within a column or to one
     further left; then columns are told by the gaps between them. Pages that are written from right to left keep theirs.
     """
-    blocks = _paragraphs(lines)
+    blocks = _paragraphs(_whole_lines(lines))
     return _by_place(blocks) if len(blocks) <= _MOST_BLOCKS and _goes_back(blocks, height) else blocks
 
 
@@ -106,13 +108,14 @@ def _usual_leading(lines: Sequence[Line]) -> float:
         for above, below in pairwise(lines)
         if _alike(above, below) and 0.5 < (above.base - below.base) / above.size < 2.5
     ]
-    return median_low(steps) if steps else 1.2
+    usual = median_low(steps) if steps else _LEADING
+    return usual if usual <= _WIDE_LEADING or len(steps) >= _MANY_STEPS else _LEADING
 
 
 def _goes_on(block: list[Line], line: Line, near: Sequence[Line], leading: float) -> bool:
     """Whether a line belongs to the paragraph before it."""
     above = block[-1]
-    if above.hyphen or _is_beside(above, line):
+    if above.hyphen:
         return True
     step = (above.base - line.base) / above.size
     if (
@@ -134,10 +137,27 @@ def _goes_on(block: list[Line], line: Line, near: Sequence[Line], leading: float
     return not (short and above.text.endswith(_SENTENCE_END))
 
 
-def _is_beside(line: Line, after: Line) -> bool:
-    """Whether it is the same line that goes on: pdfium ends one where a letter stands high or low."""
-    gap = after.left - line.right
-    return abs(line.base - after.base) < 0.5 * min(line.size, after.size) and -0.3 * after.size < gap < after.size
+def _whole_lines(lines: Sequence[Line]) -> list[Line]:
+    """The lines as they are seen: pdfium ends one where a letter stands high or low, and between some cells."""
+    whole: list[Line] = []
+    for line in lines:
+        before = whole[-1] if whole else line
+        gap = line.left - before.right
+        beside = abs(before.base - line.base) < _SAME_LINE * min(before.size, line.size) and gap > -0.3 * line.size
+        if not whole or before.hyphen or not beside:
+            whole.append(line)
+            continue
+        high = line.size < _SMALL * before.size and line.base > before.base
+        between = "" if gap < _TOUCH * line.size else " "
+        whole[-1] = replace(
+            before,
+            text=f"{before.text}{between}{raised(line.text) if high else line.text}",
+            right=line.right,
+            size=max(before.size, line.size),
+            hyphen=line.hyphen,
+            cells=before.cells or line.cells or gap > _CELL_GAP * line.size,
+        )
+    return whole
 
 
 def _alike(above: Line, below: Line) -> bool:
@@ -169,7 +189,8 @@ def _by_place(blocks: Sequence[Block]) -> list[Block]:
             ordered.append(rest.pop(0))
             continue
         ordered += taken
-        rest = [block for block in rest if block not in taken]
+        gone = set(map(id, taken))
+        rest = [block for block in rest if id(block) not in gone]
     return ordered
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -17,10 +17,10 @@ _LINE_HYPHEN = "\x02"
 # Gaps between cells, in sizes of type: surely, and where they differ that much from those between words. Justified text
 # in narrow columns comes near to the second.
 _SURE_GAP, _CELL_GAP, _UNEVEN = 2.5, 1.2, 1.8
+_MARK_CHARS = 4
 _NAME_BYTES = 128
 # Of the size of what is before them: figures that stand high are that small, and begin that far above its foot.
 _SMALL, _HIGH = 0.85, 0.1
-_RAISED_FIGURES = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,18 +121,29 @@ def _line(
 
 
 def _raise_figures(pdfium: Any, handle: Any, chars: list[str], shown: list[int]) -> None:
-    """Mark the figures that stand high and small right behind other text: notes and powers."""
-    size = 0.0
+    """Mark the figures that stand high and small beside other text: notes and powers."""
+    begin = 0
+    while begin < len(shown) and chars[shown[begin]].isdecimal() and shown[begin] == shown[0] + begin:
+        begin += 1
+    if 0 < begin < len(shown):
+        _raise(pdfium, handle, chars, shown[:begin], shown[begin])
+    beside = -1
     for before, index in pairwise(shown):
         if not chars[index].isdecimal() or index != before + 1:
-            size = 0.0
+            beside = -1
             continue
-        if size == 0.0:
-            size = pdfium.FPDFText_GetFontSize(handle, before)
-        if pdfium.FPDFText_GetFontSize(handle, index) < _SMALL * size:
-            above, figure = _box(pdfium, handle, before), _box(pdfium, handle, index)
-            if figure[1] > above[1] + _HIGH * (above[3] - above[1]) or chars[before] in _RAISED_FIGURES:
-                chars[index] = raised(chars[index])
+        beside = before if beside < 0 else beside
+        _raise(pdfium, handle, chars, (index,), beside)
+
+
+def _raise(pdfium: Any, handle: Any, chars: list[str], figures: Sequence[int], beside: int) -> None:
+    size = pdfium.FPDFText_GetFontSize(handle, figures[0])
+    if size >= _SMALL * pdfium.FPDFText_GetFontSize(handle, beside):
+        return
+    text, figure = _box(pdfium, handle, beside), _box(pdfium, handle, figures[0])
+    if figure[1] > text[1] + _HIGH * (text[3] - text[1]):
+        for index in figures:
+            chars[index] = raised(chars[index])
 
 
 def _has_gaps(pdfium: Any, handle: Any, chars: list[str], shown: list[int], size: float) -> bool:
@@ -142,7 +153,7 @@ def _has_gaps(pdfium: Any, handle: Any, chars: list[str], shown: list[int], size
         if after == before + 1 or not "".join(chars[before + 1 : after]).isspace():
             continue
         words += 1
-        if words == 1 and before - shown[0] < 4:
+        if words == 1 and before - shown[0] < _MARK_CHARS and not chars[before].isalnum():
             continue
         gaps.append(_box(pdfium, handle, after)[0] - _box(pdfium, handle, before)[2])
     widest = max(gaps, default=0.0)
