@@ -352,8 +352,6 @@ def test_every_setting_changes_the_snapshot(here: House) -> None:
         {"description": "x"},
         {"attributes": [YEAR]},
         {"index": {"embedder": "none"}},
-        {"index": {"contextual_header": True}},
-        {"index": {"chunker": "sentence_window"}},
         {"tuning": {"fusion": "rrf"}},
         {"tuning": {"glossary_variants": False}},
         *({"settings": [setting(name, value)]} for name, value in (("k1", "1"), ("b", "1"), ("vector_depth", "9"))),
