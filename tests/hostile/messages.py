@@ -44,6 +44,8 @@ MESSAGES = (
     Hostile("headers.eml", lambda: b"X-A: b\n" * 200_000 + b"Subject: x\n\nbody", (STORED,)),
     Hostile("folded.eml", lambda: b"Subject: x" + b"\n y" * 100_000 + b"\n\nbody", (STORED,)),
     Hostile("words.eml", lambda: b"Subject: " + b"=?utf-8?B?5LyK?= " * 50_000 + b"\n\nbody", (STORED,)),
+    Hostile("words-without-end.eml", lambda: b"Subject: " + b"=?a?q?" * 50_000 + b"\n\nbody", (STORED,)),
+    Hostile("blanks.eml", lambda: b"Subject: x\n\n" + b" " * 2_000_000 + b"\n\nbody", (STORED,)),
     Hostile("comments.eml", lambda: b"Date: " + b"(" * 100_000 + b"\nFrom: " + b"(" * 100_000 + b"\n\nbody", (STORED,)),
     Hostile("addresses.eml", lambda: b"To: " + b'"a,b" <a@b.jp>, ' * 50_000 + b"\nSubject: x\n\nbody", (STORED,)),
     Hostile("no-boundary.eml", lambda: b"Subject: x\nContent-Type: multipart/mixed\n\nbody", (STORED, BROKEN)),

@@ -63,6 +63,10 @@ TEXTS = (
     Hostile("quotes.csv", lambda: b'a,b\nx,"y\n' * 100_000, (BROKEN,)),
     Hostile("all-quotes.csv", lambda: b'"' * 100_001, (LARGE, BROKEN, STORED)),
     Hostile("formulas.csv", lambda: b"name,sum\n=cmd|' /C calc'!A0,@SUM(1)\n+1,-1\n", (STORED,)),
+    Hostile("numbers-that-are-none.csv", lambda: (b"1" + b" " * 120_000 + b"x,y\n") * 20, (STORED,)),
+    Hostile(
+        "quotes-over-lines.csv", lambda: b'a,"' + b'b","c\n' * 20_000 + b'"x"y,z\n' * 20_000, (STORED, BROKEN, LARGE)
+    ),
     Hostile("heads.csv", lambda: _repeated_heads(), (LARGE,)),
     Hostile("rows.tsv", lambda: b"\t\n" * 1_000_000, (NO_TEXT,)),
     Hostile("nul.csv", lambda: b"a,b\n1,\x002\n", (UNSUPPORTED, BROKEN)),

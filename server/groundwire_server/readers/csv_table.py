@@ -22,7 +22,7 @@ __all__ = ["CsvReader", "CsvRows"]
 _DELIMITERS = "\t;|,"
 _SAMPLE_CHARS, _SAMPLE_ROWS = 1 << 16, 200
 _LEAST_AGREEMENT = 0.5
-_MOST_OPEN_QUOTES = 100
+_MOST_OPEN_QUOTES, _MOST_AGAIN = 100, 4
 _SENTINEL = "\x00"
 
 
@@ -65,6 +65,7 @@ class CsvRows:
         self._doc_id = doc_id
         self._text = text
         self._starts = line_starts(text)
+        self._read_again = 0  # characters, to bound the work
         said = _said_delimiter(self._line(0))
         self._first = 1 if said else 0
         self._delimiter = said or _find_delimiter(text[self._starts[self._first] :] if self._first else text)
@@ -88,6 +89,7 @@ class CsvRows:
     def _malformed(self, row: int, begun: int, end: int) -> tuple[list[str], int]:
         """The cells of a row with stray quotes, and the line after it."""
         lines = list(islice(self._lines(begun), end - begun))
+        self._read_again += sum(map(len, lines))
         try:
             read = list(csv.reader([*lines, _SENTINEL], delimiter=self._delimiter))
         except csv.Error:
@@ -95,10 +97,10 @@ class CsvRows:
         # What is behind the row must not have been taken into it.
         if len(lines) == 1 and read and read[-1] == [_SENTINEL]:
             return read[0], end
-        if len(self.warnings) >= _MOST_OPEN_QUOTES:
+        if len(self.warnings) >= _MOST_OPEN_QUOTES or self._read_again > _MOST_AGAIN * len(self._text):
             raise DocumentRefused(
                 ErrorReason.DOCUMENT_BROKEN,
-                f"{self._doc_id}: more than {_MOST_OPEN_QUOTES} rows open a quote that nothing closes (row {row}).",
+                f"{self._doc_id}: too many rows open a quote that nothing closes (looked at up to row {row}).",
                 hint="Write the file again with its quotes doubled, or read it as text/plain.",
                 details={"row": str(row)},
             )

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from email.errors import MessageDefect, MultipartConversionError
 from email.message import Message
 from email.policy import compat32
+from itertools import groupby
 
 from groundwire_server.errors import DocumentRefused, ErrorReason
 from groundwire_server.evidence import Locator
@@ -31,7 +32,6 @@ _MAX_MESSAGES_DEEP = 10
 # Each container looks at each line of what it holds.
 _MAX_LINE_LOOKS = 40_000_000
 _CONTAINER = re.compile(rb"^content-type:\s*(?:multipart|message)/", re.IGNORECASE | re.MULTILINE)
-_PARAGRAPH = re.compile(r"(?:[^\n]*\S[^\n]*(?:\n|\Z))+")
 _TABLES = frozenset({"text/csv", "text/tab-separated-values"})
 _TEXTS = frozenset({"text/plain", "text/markdown", "text/x-markdown", "text/html", *_TABLES})
 _ENCRYPTED = frozenset({"multipart/encrypted", "application/pgp-encrypted"})
@@ -154,8 +154,10 @@ class _Walk:
             add_table(self._builder, doc_id, rows, place)
             self._builder.warnings += rows.warnings
         else:
-            for number, paragraph in enumerate(_PARAGRAPH.finditer(clean_text(decoded.text)), 1):
-                self._builder.add(paragraph[0], {**place, "para": number})
+            lines = clean_text(decoded.text).split("\n")
+            paragraphs = (list(run) for blank, run in groupby(lines, key=lambda line: not line.strip()) if not blank)
+            for number, paragraph in enumerate(paragraphs, 1):
+                self._builder.add("\n".join(paragraph), {**place, "para": number})
 
     def _decode(self, name: str, kind: str, raw: bytes, charset: str) -> Decoded | None:
         """The text of a part; None, with a warning, where it is none."""

@@ -15,9 +15,10 @@ __all__ = ["LOOKAHEAD", "Heads", "find_heads", "is_amount"]
 LOOKAHEAD = 50
 _MOST_TITLES, _MOST_HEAD_ROWS = 20, 3
 _LONGEST_HEAD = 120
+_LONGEST_NUMBER = 60
 _LEAST_SHARE = 0.6
 
-_NUMBER = re.compile(r"[-+−(△▲]*\s*[$€£¥￥]?\s*[-+−]?\d[\d\s,.'’٬_]*(?:[eE][-+]?\d+)?\s*(?:%|％|‰|[$€£¥円元])?\s*\)?")
+_NUMBER = re.compile(r"[-+−(△▲]*\s*[$€£¥￥]?\s*[-+−]?\d[\d\s,.'’٬_]*(?:[eE][-+]?\d+)?(?:%|％|‰|[$€£¥円元])?\)?")
 _DAY = re.compile(
     r"\d{4}[-/.年]\s?\d{1,2}(?:[-/.月]\s?\d{1,2}日?|月)?(?:[T ]\d{1,2}:\d{2}.*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}"
 )
@@ -148,8 +149,8 @@ def is_amount(cell: str) -> bool:
 
 
 def _is_number(cell: str) -> bool:
-    return _NUMBER.fullmatch(cell) is not None
+    return len(cell) <= _LONGEST_NUMBER and _NUMBER.fullmatch(cell) is not None
 
 
 def _is_time(cell: str) -> bool:
-    return _YEAR.fullmatch(cell) is not None or _DAY.fullmatch(cell) is not None
+    return len(cell) <= _LONGEST_NUMBER and (_YEAR.fullmatch(cell) or _DAY.fullmatch(cell)) is not None
