@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import grpc
-from house import stored
+from house import has_model, stored
 from report import CACHE, ROOT, SHARED, Report, questions, say
 from warm_server import METHOD
 
@@ -81,13 +81,6 @@ def main() -> int:
         add_lines(report, starts, peers, size)
     report.table()
     return 0
-
-
-def has_model(models: Path) -> bool:
-    """Whether the default model is prepared."""
-    from groundwire_server.dense import DEFAULT_MODEL, find_model
-
-    return find_model(DEFAULT_MODEL, folder=models) is not None
 
 
 def add_lines(report: Report, starts: list[Start], peers: list[float], chunks: int) -> None:

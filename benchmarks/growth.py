@@ -89,7 +89,9 @@ def draw_growth(lines: Sequence[dict[str, Any]], path: Path) -> None:
 
     matplotlib.use("agg")
     from matplotlib import pyplot
+    from matplotlib.ticker import NullFormatter
 
+    sizes = [line["n"] for line in lines]
     figure, axes = pyplot.subplots(2, 3, figsize=(15, 9), layout="constrained")
     for axis, (title, unit, curves) in zip(axes.flat, PANELS, strict=True):
         for label, program, name, field in curves:
@@ -98,6 +100,10 @@ def draw_growth(lines: Sequence[dict[str, Any]], path: Path) -> None:
                 style = "--" if label.startswith(("tantivy", "bm25s", "faiss", "RAGSpine")) else "-"
                 axis.plot(*zip(*points, strict=True), style, marker="o", markersize=4, label=label)
         axis.set(title=title, xlabel="chunks", ylabel=unit, xscale="log", yscale="log")
+        axis.set_xlim(min(sizes) / 1.4, max(sizes) * 1.4)
+        axis.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
+        axis.yaxis.set_minor_formatter(lambda value, _: f"{value:,g}" if f"{value:e}"[0] in "25" else "")
+        axis.xaxis.set_minor_formatter(NullFormatter())
         axis.grid(which="both", alpha=0.25)
         if axis.lines:
             axis.legend(fontsize="small")

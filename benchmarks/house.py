@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from report import CACHE, ROOT, SHARED, say
 from vectors import fitted
 
-__all__ = ["DOCUMENT_CHUNKS", "corpus_file", "document_id", "stored", "upload"]
+__all__ = ["DOCUMENT_CHUNKS", "corpus_file", "document_id", "has_model", "stored", "upload"]
 
 DOCUMENT_CHUNKS = 20
 DOCUMENTS_A_WRITE = 2_000
@@ -70,6 +70,13 @@ def stored(cache: Path, shared: Path, n: int, models: Path) -> Path:
     mark.touch()
     say(f"stored {n:,} chunks in {time.perf_counter() - begun:.0f} s")
     return folder
+
+
+def has_model(models: Path) -> bool:
+    """Whether the default model is prepared."""
+    from groundwire_server.dense import DEFAULT_MODEL, find_model
+
+    return find_model(DEFAULT_MODEL, folder=models) is not None
 
 
 def corpus_file(cache: Path, shared: Path, n: int) -> Path:

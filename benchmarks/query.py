@@ -18,7 +18,7 @@ from collections import defaultdict
 from datetime import timedelta
 from pathlib import Path
 
-from house import stored
+from house import has_model, stored
 from report import CACHE, ROOT, SHARED, Report, questions, say
 from warm_server import Answer, WarmServer, started
 
@@ -51,21 +51,26 @@ def main() -> int:
     report = Report("query")
     for size in map(int, given.sizes.split(",")):
         data = stored(given.cache, given.shared, size, given.models)
-        with started(data, given.models) as server:
-            measure(report, server, size, given.shared, given.questions)
+        hybrid = has_model(given.models)
+        if not hybrid:
+            say("The default model is not prepared: `groundwire models prepare`. Only searches by words are measured.")
+        with started(data, given.models if hybrid else None) as server:
+            kinds = (LEXICAL, CACHED, FRESH) if hybrid else (LEXICAL,)
+            measure(report, server, size, kinds, given)
     report.table()
     return 0
 
 
-def measure(report: Report, server: WarmServer, n: int, shared: Path, count: int) -> None:
+def measure(report: Report, server: WarmServer, n: int, asked: tuple[str, ...], given: argparse.Namespace) -> None:
     """All kinds in turn, then their lines."""
-    known = questions(shared, WARMING + count)[: WARMING + count]
-    # Of other sentences than the known ones, each asked once.
-    new = iter(questions(shared, 90 + count)[90:])
-    kinds = [(kind, name) for kind in (LEXICAL, CACHED, FRESH) for name in FILTERS]
+    known = questions(given.shared, WARMING + given.questions)[: WARMING + given.questions]
+    # Other questions than the known ones, each asked once.
+    new = (text for text in questions(given.shared, WARMING + 2 * given.questions) if text not in known)
+    kinds = [(kind, name) for kind in asked for name in FILTERS]
     for text in known:
-        for kind, name in kinds[: 2 * len(FILTERS)]:
-            server.ask(request(text, kind, name))
+        for kind, name in kinds:
+            if kind != FRESH:
+                server.ask(request(text, kind, name))
     answers: dict[tuple[str, str], list[Answer]] = defaultdict(list)
     for text in known[WARMING:]:
         for kind, name in kinds:

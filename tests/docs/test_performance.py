@@ -7,14 +7,23 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 LINES = ROOT / "docs" / "performance.jsonl"
+SHARED = ROOT.parent / "shared"
+
+
+def ran(program: str, *arguments: str) -> str:
+    """What a program wrote, which has to end well."""
+    command = [sys.executable, str(ROOT / "benchmarks" / f"{program}.py"), *arguments]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
 
 
 def test_the_tables_are_those_of_the_lines() -> None:
-    command = [sys.executable, str(ROOT / "benchmarks" / "performance.py"), "check"]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert ended.returncode == 0, ended.stderr or "run `python benchmarks/performance.py tables`"
+    assert ran("performance", "check") == "", "run `python benchmarks/performance.py tables`"
 
 
 def test_each_line_tells_what_was_measured_where() -> None:
@@ -30,3 +39,27 @@ def test_each_line_tells_what_was_measured_where() -> None:
 
 def test_the_chart_is_there() -> None:
     assert (ROOT / "docs" / "images" / "growth.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_programs_tell_how_to_use_them() -> None:
+    assert "--sizes" in ran("performance", "--help")
+    assert "--questions" in ran("query", "--help")
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("bench")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)  # the first one may have to compile all searches
+@pytest.mark.skipif(not (SHARED / "tools" / "make_corpus.py").exists(), reason="the shared folder is not there")
+@pytest.mark.parametrize("program", ["query", "updates", "memory", "cold_start"])
+def test_a_program_measures_a_small_library(program: str, cache: Path) -> None:
+    folders = ("--cache", str(cache), "--models", str(cache / "none"), "--shared", str(SHARED))
+    few = {"query": ("--questions", "2"), "updates": ("--rounds", "2"), "cold_start": ("--rounds", "1")}
+    said = ran(program, "--sizes", "400", *folders, *few.get(program, ()))
+    lines = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+    assert lines
+    assert {line["n"] for line in lines} == {400}
+    assert {line["program"] for line in lines} == {program}
