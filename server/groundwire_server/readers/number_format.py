@@ -69,7 +69,7 @@ def format_number(value: float, code: str, *, since_1904: bool = False) -> str:
     >>> format_number(45473, "yyyy-mm-dd"), format_number(1234567, '0.0,,"M"'), format_number(0.1 + 0.2, "General")
     ('2024-06-30', '1.2M', '0.3')
     """
-    if len(code) > _LONGEST_FORMAT:
+    if code == "General" or len(code) > _LONGEST_FORMAT:
         return general(value)
     sections = _sections(code)
     number = Decimal(repr(value))
