@@ -11,7 +11,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from groundwire_server.readers.container import broken, parse_xml
+from lxml import etree
+
+from groundwire_server.readers.container import broken, parse_xml, raise_if_out_of_memory
 from groundwire_server.readers.document import ReaderOutput, ReadWarning, Source, WarningKind
 from groundwire_server.readers.docx_inline import ParagraphText, local
 from groundwire_server.readers.docx_numbers import Numbering, W, roman
@@ -47,7 +49,8 @@ class DocxReader:
         try:
             opened = docx.Document(checked_package(source))
             body = opened.element.body
-        except (KeyError, ValueError, AttributeError):  # no such part, or another kind of document
+        except (KeyError, ValueError, AttributeError, etree.LxmlError) as error:  # no such part, no XML, another kind
+            raise_if_out_of_memory(error)
             raise broken(source.doc_id, "the file is no Word document, or parts of it are missing") from None
         walk = _Walk(source, opened)
         walk.blocks(body)

@@ -6,10 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from lxml import etree
+
 from groundwire_server.errors import DocumentRefused, ErrorReason
 from groundwire_server.evidence import Locator
 from groundwire_server.readers.characters import raised
-from groundwire_server.readers.container import broken, parse_xml
+from groundwire_server.readers.container import broken, parse_xml, raise_if_out_of_memory
 from groundwire_server.readers.document import ReaderOutput, ReadWarning, Source, WarningKind
 from groundwire_server.readers.grid import Grid
 from groundwire_server.readers.office import checked_package, core_properties
@@ -44,7 +46,8 @@ class PptxReader:
         try:
             opened = pptx.Presentation(checked_package(source))
             slides = list(opened.slides)
-        except (KeyError, ValueError, AttributeError):  # no such part, or another kind of document
+        except (KeyError, ValueError, AttributeError, etree.LxmlError) as error:  # no such part, no XML, another kind
+            raise_if_out_of_memory(error)
             raise broken(source.doc_id, "the file is no PowerPoint document, or parts of it are missing") from None
         if len(slides) > source.options.max_pages:
             raise DocumentRefused(
