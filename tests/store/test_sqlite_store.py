@@ -5,6 +5,7 @@ from __future__ import annotations
 import resource
 import signal
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,32 @@ def test_revisions_of_a_store_of_the_first_release_are_counted_as_they_are_seen(
         ("日本", None): 1,
     }
     assert all(numbers == list(range(len(numbers), 0, -1)) for numbers in seen.values())
+    store.close()
+
+
+def test_a_store_from_before_places_were_kept_keeps_them_from_now_on(tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite"
+    SqliteStore(path, migrations=MIGRATIONS[:2]).close()
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("INSERT INTO generation VALUES (1, 0)")
+    connection.execute(
+        "INSERT INTO document_revision (doc_id, revision, label, number_1, number_2, number_3, born, first_row, chunks,"
+        " event, content_sha256, raw_sha256, raw_bytes, text_chars, title, media_type, chunker, attributes)"
+        " VALUES ('old', 1, 2, 0, 1, 1, 1, 0, 0, x'00', x'00', x'00', 0, 3, '', 'text/plain', 'whole', '[]')"
+    )
+    connection.execute("INSERT INTO source_text VALUES (1, 'old')")
+    connection.close()
+    store = SqliteStore(path, now=TickingClock())
+    assert store.reader().source_text("old", 1, clearance=Label.INTERNAL) == "old"
+    assert store.reader().source_places("old", 1, clearance=Label.INTERNAL) == b""
+    with store.writer() as writer:
+        writer.replace_document(replace(make_document("new"), places=b"\x00packed"))
+        writer.recut_document("old", 1, "paragraph(480,80)", ())
+    with store.writer() as writer:
+        writer.recut_document("new", 1, "paragraph(9,0)", ())
+    places = [store.reader().source_places("new", revision, clearance=None) for revision in (1, 2, 3)]
+    assert places == [b"\x00packed", b"\x00packed", b""]
+    assert store.reader().source_places("old", 2, clearance=None) == b""
     store.close()
 
 

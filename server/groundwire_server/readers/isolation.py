@@ -28,6 +28,8 @@ _FILES_A_PROCESS = 500
 # The limit counts processor time, so that a busy machine refuses nothing; by the clock it is this many times as long.
 _CLOCK_FACTOR = 10
 _MAX_PROCESSES = 8
+# What a process needs to start; nothing else that the server was told (secrets, addresses) is for hostile files.
+_ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR", "LANG", "LC_ALL")
 
 
 class _Child:
@@ -36,8 +38,8 @@ class _Child:
     def __init__(self) -> None:
         # The folder that this very package came from goes first, and the working folder is not looked at (-P).
         home = str(Path(groundwire_server.__file__).parent.parent)
-        environ = dict(os.environ)
-        environ["PYTHONPATH"] = os.pathsep.join(filter(None, (home, environ.get("PYTHONPATH", ""))))
+        environ = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+        environ["PYTHONPATH"] = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH", ""))))
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "groundwire_server.readers.child"],
             stdin=subprocess.PIPE,
