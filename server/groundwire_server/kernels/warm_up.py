@@ -40,8 +40,12 @@ MODULES = (
 _SOURCES = (
     "dense/compiled.py",
     "dense/tiles.py",
+    "lexical/blocks.py",
     "lexical/build_kernels.py",
+    "lexical/formula.py",
     "lexical/kernels.py",
+    "lexical/memory.py",
+    "lexical/pruned.py",
     "lexical/segment.py",
     "lexical/tables.py",
     "text/code_points.py",

@@ -18,7 +18,6 @@ from groundwire_server.lexical.bm25 import Bm25
 from groundwire_server.lexical.candidates import Candidates, mask_words
 from groundwire_server.lexical.compiled import CompiledSearch, capped_lengths
 from groundwire_server.lexical.plain import PlainSearch
-from groundwire_server.lexical.rescore import score_rows
 from groundwire_server.lexical.scores import LexicalScores, collected
 from groundwire_server.lexical.segment import Segment
 from groundwire_server.lexical.terms import QueryTerms
@@ -95,7 +94,7 @@ class LexicalIndex:
         counted = self._counted(candidates, compiled)
         if counted.total == 0:
             return collected([], [])
-        found = (compiled or self._plain).search(query, counted, parameters or Bm25(), depth)
+        found = (compiled or self._plain).search(query, counted, parameters or Bm25(), depth, check)
         if compiled is None:
             kernels.searched()
         return found
@@ -122,10 +121,11 @@ class LexicalIndex:
         query = QueryTerms.of(tokens)
         if not query.counts or len(rows) == 0:
             return np.zeros(len(rows))
-        counted = self._counted(candidates, self._compiled_search())
+        compiled = self._compiled_search()
+        counted = self._counted(candidates, compiled)
         if counted.total == 0:
             return np.zeros(len(rows))
-        return score_rows(self.segments, self._starts, self.lengths, query, counted, rows, parameters or Bm25(), check)
+        return (compiled or self._plain).score(query, counted, parameters or Bm25(), rows, check)
 
     def _check_mask(self, candidates: NDArray[np.bool_]) -> None:
         if candidates.shape != (self.rows,) or candidates.dtype != np.bool_:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import mul
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from groundwire_server.lexical.bm25 import Bm25
 from groundwire_server.lexical.candidates import Candidates
+from groundwire_server.lexical.rescore import score_rows
 from groundwire_server.lexical.scores import LexicalScores, collected, floor_of_top
 from groundwire_server.lexical.segment import Hits, Segment
 from groundwire_server.lexical.terms import QueryTerms
@@ -53,7 +54,14 @@ class PlainSearch:
         # again. Replaced as a whole, so readers need no lock.
         self._damping: tuple[Bm25, float, NDArray[np.float64]] | None = None
 
-    def search(self, query: QueryTerms, candidates: Candidates, parameters: Bm25, depth: int | None) -> LexicalScores:
+    def search(
+        self,
+        query: QueryTerms,
+        candidates: Candidates,
+        parameters: Bm25,
+        depth: int | None,
+        check: Callable[[], None] | None,
+    ) -> LexicalScores:
         """As `LexicalIndex.search`, of checked arguments; there is a token and a candidate with a token."""
         df = [0] * len(query.counts)
         found: list[_Postings] = []
@@ -62,6 +70,8 @@ class PlainSearch:
         known = [] if selective or candidates.everything else [candidates.df.get(token, -1) for token in query.tokens]
         uncounted = candidates.everything or (bool(known) and min(known) >= 0)
         for segment, first_row in zip(self._segments, self._starts, strict=False):
+            if check is not None:
+                check()
             hits = segment.find(query)
             if hits.terms:
                 postings, matched = _candidate_postings(
@@ -73,10 +83,21 @@ class PlainSearch:
             words += -(-segment.size // 64)
         if known and uncounted:
             df = known
-        elif known:
+        elif not candidates.everything:
             candidates.learn(query.tokens, df)
         weights = list(map(mul, query.counts, parameters.idfs(candidates.kept, df)))
-        return self._scored(found, candidates, weights, parameters, depth)
+        return self._scored(found, candidates, weights, parameters, depth, check)
+
+    def score(
+        self,
+        query: QueryTerms,
+        candidates: Candidates,
+        parameters: Bm25,
+        rows: NDArray[np.int64],
+        check: Callable[[], None] | None,
+    ) -> NDArray[np.float64]:
+        """As `LexicalIndex.score`, of checked arguments; there is a token and a candidate with a token."""
+        return score_rows(self._segments, self._starts, self._lengths, query, candidates, rows, parameters, check)
 
     def _scored(
         self,
@@ -85,6 +106,7 @@ class PlainSearch:
         weights: Sequence[float],
         parameters: Bm25,
         depth: int | None,
+        check: Callable[[], None] | None,
     ) -> LexicalScores:
         average = candidates.total / candidates.kept
         rows: list[NDArray[np.int64]] = []
@@ -94,7 +116,7 @@ class PlainSearch:
             first_row, last_row = postings.first_row, postings.first_row + postings.segment.size
             if postings.rows is None:
                 damping = self._all_damping(parameters, average)[first_row:last_row]
-                sums = _sums_of_all(postings, weights, damping, parameters)
+                sums = _sums_of_all(postings, weights, damping, parameters, check)
                 if not candidates.everything:
                     sums[~candidates.mask[first_row:last_row]] = 0.0
             else:
@@ -156,12 +178,18 @@ def _df(segment: Segment, place: int, mask: NDArray[np.bool_], words: NDArray[np
 
 
 def _sums_of_all(
-    postings: _Postings, weights: Sequence[float], damping: NDArray[np.float64], parameters: Bm25
+    postings: _Postings,
+    weights: Sequence[float],
+    damping: NDArray[np.float64],
+    parameters: Bm25,
+    check: Callable[[], None] | None,
 ) -> NDArray[np.float64]:
     """Scores of all rows of a segment, in pieces that keep the temporary arrays small."""
     sums = np.zeros(postings.segment.size)
     hits = postings.hits
     for first, last in _pieces(postings.sizes):
+        if check is not None:
+            check()
         stretch = slice(first, last)
         rows = postings.segment.rows_of(hits.places[stretch])
         counts = postings.segment.counts_of(hits.starts[stretch], hits.stops[stretch])

@@ -12,7 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_server.lexical.segment import BLOCK_ROWS, BOUND_POSTINGS, NO_LENGTH, Segment, narrowest
+from groundwire_server.lexical.segment import (
+    BLOCK_ROWS,
+    BOUND_POSTINGS,
+    CODE_COUNTS,
+    LARGE_FREQUENCY,
+    LENGTH_LEVELS,
+    NO_LENGTH,
+    Segment,
+    narrowest,
+)
 
 __all__ = ["Postings", "pack", "spelling_arrays", "unpack"]
 
@@ -73,6 +82,7 @@ def pack(postings: Postings) -> Segment:
         dense_offsets=narrowest(np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(counts[dense_terms])))),
         dense_bits=bits.reshape(-1),
         dense_ranks=_ranks(bits).reshape(-1),
+        dense_codes=_codes(postings, dense_terms, size),
         bound_terms=bound_terms.astype(np.uint32),
         bound_starts=bound_starts,
         bound_lengths=bound_lengths,
@@ -131,6 +141,24 @@ def _ranks(bits: NDArray[np.uint64]) -> NDArray[np.uint16]:
     return ranks.astype(np.uint16)
 
 
+def _codes(postings: Postings, terms: NDArray[np.int64], size: int) -> NDArray[np.uint8]:
+    """`dense_codes` of a segment (see there)."""
+    words = -(-size // 64)
+    codes = np.zeros(len(terms) * words, dtype=np.uint8)
+    for first, last in _groups(postings.offsets, terms):
+        places, counts = _places(postings.offsets, terms[first:last])
+        rows = postings.rows[places]
+        cells = np.repeat(np.arange(first, last) * words, counts) + (rows >> np.uint16(6))
+        borders = np.concatenate((np.zeros(1, dtype=np.int64), np.flatnonzero(np.diff(cells)) + 1))
+        frequencies = postings.frequencies[places]
+        each = postings.lengths[rows] / frequencies
+        each[frequencies == LARGE_FREQUENCY] = 1.0  # no token occurs more often than there are tokens
+        levels = np.searchsorted(LENGTH_LEVELS, np.minimum.reduceat(each, borders), side="right") - 1
+        most = np.minimum(np.maximum.reduceat(frequencies, borders), CODE_COUNTS).astype(np.int64)
+        codes[cells[borders]] = (most - 1) * len(LENGTH_LEVELS) + levels
+    return codes
+
+
 def _bounds(
     postings: Postings, terms: NDArray[np.int64], size: int
 ) -> tuple[NDArray[np.uint16], NDArray[np.uint16], NDArray[np.uint8]]:
@@ -141,10 +169,7 @@ def _bounds(
     most = np.zeros((len(terms), blocks), dtype=np.uint8)
     lengths = np.minimum(postings.lengths, NO_LENGTH - 1).astype(np.uint16)
     for first, last in _groups(postings.offsets, terms):
-        begins = postings.offsets[terms[first:last]]
-        counts = postings.offsets[terms[first:last] + 1] - begins
-        ends = np.cumsum(counts)
-        places = np.arange(int(ends[-1])) + np.repeat(begins - (ends - counts), counts)
+        places, counts = _places(postings.offsets, terms[first:last])
         rows = postings.rows[places]
         cells = np.repeat(np.arange(last - first) * blocks, counts) + rows // np.uint16(BLOCK_ROWS)
         borders = np.concatenate((np.zeros(1, dtype=np.int64), np.flatnonzero(np.diff(cells)) + 1))
@@ -163,6 +188,14 @@ def _bounds(
         flat_most[used] = np.maximum.reduceat(frequencies, borders)
         most[first:last] = flat_most.reshape(last - first, blocks)
     return starts.reshape(-1), shortest.reshape(-1), most.reshape(-1)
+
+
+def _places(offsets: NDArray[np.int64], terms: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The postings of terms, one behind the other, and how many each has."""
+    begins = offsets[terms]
+    counts = offsets[terms + 1] - begins
+    ends = np.cumsum(counts)
+    return np.arange(int(ends[-1])) + np.repeat(begins - (ends - counts), counts), counts
 
 
 def _groups(offsets: NDArray[np.int64], terms: NDArray[np.int64]) -> Iterator[tuple[int, int]]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from groundwire_server.lexical.bm25 import Bm25
 from groundwire_server.lexical.candidates import Candidates
-from groundwire_server.lexical.segment import Segment
+from groundwire_server.lexical.segment import Hits, Segment
 from groundwire_server.lexical.terms import QueryTerms
 
 __all__ = ["score_rows"]
@@ -32,16 +32,10 @@ def score_rows(
         check: asked between segments.
     """
     hits = [segment.find(query) for segment in segments]
-    df = [0] * len(query.counts)
-    word = 0
-    for segment, start, found in zip(segments, starts, hits, strict=False):
-        if check is not None:
-            check()
-        words = candidates.words[word : word + -(-segment.size // 64)]
-        mask = candidates.mask[start : start + segment.size]
-        for term, place, first, last in zip(found.terms, found.places, found.starts, found.stops, strict=True):
-            df[term] += last - first if candidates.everything else _df(segment, place, mask, words)
-        word += -(-segment.size // 64)
+    df = [candidates.df.get(token, -1) for token in query.tokens]
+    if min(df) < 0:
+        df = _counted_df(segments, starts, query, hits, candidates, check)
+        candidates.learn(query.tokens, df)
     weights = [count * idf for count, idf in zip(query.counts, parameters.idfs(candidates.kept, df), strict=True)]
     damping = parameters.damping(lengths[rows], candidates.total / candidates.kept)
     scores = np.zeros(len(rows))
@@ -59,6 +53,28 @@ def score_rows(
             scores[at] += weights[term] * counts * (parameters.k1 + 1) / (damping[at] + counts)
     scores[~candidates.mask[rows]] = 0.0
     return scores
+
+
+def _counted_df(
+    segments: Sequence[Segment],
+    starts: Sequence[int],
+    query: QueryTerms,
+    hits: Sequence[Hits],
+    candidates: Candidates,
+    check: Callable[[], None] | None,
+) -> list[int]:
+    """How many candidates hold each term."""
+    df = [0] * len(query.counts)
+    word = 0
+    for segment, start, found in zip(segments, starts, hits, strict=False):
+        if check is not None:
+            check()
+        words = candidates.words[word : word + -(-segment.size // 64)]
+        mask = candidates.mask[start : start + segment.size]
+        for term, place, first, last in zip(found.terms, found.places, found.starts, found.stops, strict=True):
+            df[term] += last - first if candidates.everything else _df(segment, place, mask, words)
+        word += -(-segment.size // 64)
+    return df
 
 
 def _df(segment: Segment, place: int, mask: NDArray[np.bool_], words: NDArray[np.uint64]) -> int:

@@ -18,7 +18,9 @@ from groundwire_server.lexical.terms import QueryTerms
 __all__ = [
     "BLOCK_ROWS",
     "BOUND_POSTINGS",
+    "CODE_COUNTS",
     "LARGE_FREQUENCY",
+    "LENGTH_LEVELS",
     "MAX_ROWS",
     "NO_LENGTH",
     "Hits",
@@ -32,6 +34,10 @@ BLOCK_ROWS = 1 << 12
 """Rows of a block: what a search looks at, or passes over, in one go."""
 BOUND_POSTINGS = 256
 """Terms with so many postings have bounds for each block."""
+CODE_COUNTS = 4
+"""Counts of this size or more are one in `dense_codes`."""
+LENGTH_LEVELS = 2.0 ** (np.arange(64) / 6)
+"""Tokens an occurrence, as `dense_codes` tells them: six levels for twice as many."""
 NO_LENGTH = (1 << 16) - 1
 """Stands in `bound_lengths` where a block has no posting of that kind."""
 LARGE_FREQUENCY = 255
@@ -72,6 +78,9 @@ class Segment:
         dense_offsets: uint32 or uint64[dense + 1], how many postings the dense terms before each have.
         dense_bits: uint64[dense * words], 64 rows a word; bit r is set where row r holds the term.
         dense_ranks: uint16[dense * words], how many rows of the words before hold the term.
+        dense_codes: uint8[dense * words], what bounds the scores of the word's rows, whatever the average length is: 64
+            times the highest count (1 to 4, less 1), plus the number of the highest of `LENGTH_LEVELS` that is not
+            above the fewest tokens an occurrence.
         bound_terms: uint32[bound], ascending, the terms with `BOUND_POSTINGS` or more.
         bound_starts: uint16[bound * blocks], how many postings of the term stand before each block of `BLOCK_ROWS`.
         bound_lengths: uint16[bound * blocks * 3], in each block the fewest tokens of a row that holds the term once,
@@ -92,6 +101,7 @@ class Segment:
     dense_offsets: NDArray[np.unsignedinteger]
     dense_bits: NDArray[np.uint64]
     dense_ranks: NDArray[np.uint16]
+    dense_codes: NDArray[np.uint8]
     bound_terms: NDArray[np.uint32]
     bound_starts: NDArray[np.uint16]
     bound_lengths: NDArray[np.uint16]

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_server.lexical.segment import Segment
+from groundwire_server.lexical.segment import BLOCK_ROWS, Segment
 
 __all__ = ["CAPPED", "WORK_COLUMNS", "address", "segment_table"]
 
@@ -20,19 +20,40 @@ CAPPED = 1023
 (
     SIZE, FIRST_ROW, MASK_WORD, TERMS, FIRST_WORD, CODES, OFFSETS, ROWS, FREQUENCIES, LARGE, LARGE_AT, LARGE_COUNTS,
     WORD_OFFSETS, SPELLINGS, DENSE, DENSE_TERMS, DENSE_OFFSETS, DENSE_BITS, DENSE_RANKS, BOUND, BOUND_TERMS,
-    BOUND_STARTS, BOUND_LENGTHS, BOUND_COUNTS,
-) = range(24)  # fmt: skip
+    BOUND_STARTS, BOUND_LENGTHS, BOUND_COUNTS, DENSE_CODES,
+) = range(25)  # fmt: skip
 
-# Columns of what is known of a query's term in a segment: its postings; where its rows are, or its bitmap (0: none) and
-# ranks; its number among the terms with bounds (-1: none); its postings of candidates, where they are picked out.
-HIT_START, HIT_STOP, HIT_ROWS, HIT_BITS, HIT_RANKS, HIT_BOUND, ENTRY_START, ENTRY_STOP = range(8)
-WORK_COLUMNS = 8
+_COLUMNS = 25
 
-TABLE_BYTES = 24 * 8
+# Columns of what is known of a query's term in a segment: its postings; where its rows are, or its bitmap (0: none),
+# ranks and codes; its number among the terms with bounds (-1: none).
+HIT_START, HIT_STOP, HIT_ROWS, HIT_BITS, HIT_RANKS, HIT_CODES, HIT_BOUND = range(7)
+WORK_COLUMNS = 7
+
+TABLE_BYTES = _COLUMNS * 8
 WORK_BYTES = WORK_COLUMNS * 8
 
-# Which rows count: all of an index; those with a bit in a mask, counted; the same, their postings picked out.
-EVERYTHING, COUNTED, PICKED = range(3)
+# What a search has for itself, as the numbers of cells of eight bytes: where it stands; postings of a row; a sum for
+# each row of a block as a byte and as float64, what is added below the line for each; how many rows have each byte;
+# what a term of weight 1 is worth by count and length, and at most by code (float32). Behind these: arrays with a cell
+# for each term, a table of 256 bytes for each, then the best scores.
+STATE_SEGMENT, STATE_BLOCK, STATE_HELD, STATE_FOUND, STATE_FLOOR, STATE_SCALE, STATE_DENSE = range(7)
+STATE_STOP = 6
+"""How many of these begin as zeros."""
+COUNTS = 8
+"""Shares of counts below this stand in a table."""
+POSTINGS_CELL = 64
+SUMS_CELL = POSTINGS_CELL + 64
+EXACT_CELL = SUMS_CELL + BLOCK_ROWS // 8
+DAMPING_CELL = EXACT_CELL + BLOCK_ROWS
+TALLY_CELL = DAMPING_CELL + BLOCK_ROWS
+SHARES_CELL = TALLY_CELL + 256
+CODED_CELL = SHARES_CELL + COUNTS * (CAPPED + 1) // 2
+TERMS_CELL = CODED_CELL + 128
+TERM_ARRAYS = 9
+NEXT, ACTIVE, STARTS, STOPS, WORTH, BITMAPS, CODED, AMOUNTS, DENSE_AT = range(TERM_ARRAYS)
+TERM_CELLS = TERM_ARRAYS + 32
+"""Cells for each term."""
 
 _own: WeakKeyDictionary[Segment, list[int]] = WeakKeyDictionary()
 
@@ -44,12 +65,12 @@ def address(array: NDArray[Any]) -> int:
 
 
 def segment_table(segments: Sequence[Segment], starts: Sequence[int]) -> NDArray[np.int64] | None:
-    """int64[segments, 24]; None when a segment is of a size that the compiled search does not know.
+    """int64[segments, columns]; None when a segment is of a size that the compiled search does not know.
 
     Args:
         starts: row at which each segment begins.
     """
-    table = np.empty((len(segments), 24), dtype=np.int64)
+    table = np.empty((len(segments), _COLUMNS), dtype=np.int64)
     words = 0
     for number, (segment, start) in enumerate(zip(segments, starts, strict=False)):
         own = _own.get(segment)
@@ -68,7 +89,7 @@ def _row(segment: Segment) -> list[int]:
     narrow = (segment.offsets, segment.dense_offsets, segment.word_offsets)
     if any(array.dtype != np.uint32 for array in narrow):
         return []
-    row = [0] * 24
+    row = [0] * _COLUMNS
     row[SIZE] = segment.size
     row[TERMS] = len(segment.codes)
     row[FIRST_WORD] = segment.first_word
@@ -92,6 +113,7 @@ def _row(segment: Segment) -> list[int]:
         (BOUND_STARTS, segment.bound_starts),
         (BOUND_LENGTHS, segment.bound_lengths),
         (BOUND_COUNTS, segment.bound_counts),
+        (DENSE_CODES, segment.dense_codes),
     ):
         row[column] = address(array)
     return row
