@@ -2,7 +2,9 @@
 
     python benchmarks/fusion.py [--sets hotpotqa,drcd] [--queries 400] [--shared ../shared] [--cache .cache/fusion]
 
-Prints one JSON line per set and a table. One document is one chunk, title and text; legs and fusions are those that the
+Prints one JSON line per set, a table, and how the constant of `linear` does where it was not chosen: for the halves of
+the questions of every set, and for every half of the sets, the constant that is best there (by its mean and its worst
+set, added) is judged by the other half. One document is one chunk, title and text; legs and fusions are those that the
 server runs. Vectors are made once (some 30 texts a second and core) and kept in the cache, by the model's SHA-256.
 """
 
@@ -14,8 +16,10 @@ import math
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +27,7 @@ from numpy.typing import NDArray
 
 from groundwire_server.dense import Embedder, VectorIndex, make_embedder
 from groundwire_server.lexical import LexicalDirectory, LexicalIndex, top
-from groundwire_server.narrative import FUSIONS, Legs, make_fusion
+from groundwire_server.narrative import FUSIONS, Legs, LinearFusion, make_fusion
 from groundwire_server.text import tokenize
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -41,8 +45,11 @@ SETS = (
     "dureader",
 )
 DEPTH = 200
+CONSTANTS = (56.0, 75.0, 89.0, 112.0, 134.0, 149.0, 179.0, 224.0)
+ALLOWED = 0.01  # how far a fusion may be under its better leg
 PART = 500  # vectors that are kept in one file
 Floats = NDArray[np.float64]
+Measured = dict[str | float, list[float]]  # by column, or by the constant of `linear`; a figure a question
 
 
 @dataclass(frozen=True)
@@ -71,9 +78,11 @@ def main() -> int:
         return 2
     columns = ["bm25", "dense", *FUSIONS, "min-max"]
     rows: list[tuple[str, list[float]]] = []
+    measured: dict[str, Measured] = {}
     for name in chosen.sets.split(","):
         data = read_set(chosen.shared / "data" / name, chosen.queries)
-        scores = measure(data, embedder, chosen.cache)
+        measured[name] = measure(data, embedder, chosen.cache)
+        scores = {column: mean(values) for column, values in measured[name].items() if isinstance(column, str)}
         rows.append((name, [scores[column] for column in columns]))
         result = {"name": f"ndcg_at_10 {name}", "unit": "ndcg", **scores, "n": len(data.questions)}
         say(json.dumps({**result, "documents": len(data.ids), "model": embedder.version}))
@@ -81,7 +90,62 @@ def main() -> int:
     for name, values in rows:
         under = values[columns.index("linear")] - max(values[:2])
         say(name.ljust(10) + "".join(f"{value:10.4f}" for value in values) + f"{under:15.4f}")
+    for line in held_out(measured):
+        say(line)
     return 0
+
+
+def mean(values: Sequence[float]) -> float:
+    """Their sum in full precision, divided."""
+    return math.fsum(values) / len(values)
+
+
+def held_out(measured: dict[str, Measured]) -> Iterator[str]:
+    """What a constant that was chosen on one half of the questions, or of the sets, is worth on the other."""
+    halves = [{name: _half(values, odd) for name, values in measured.items()} for odd in (0, 1)]
+    for number, (chosen_on, judged_by) in enumerate((halves, halves[::-1]), start=1):
+        constant = best_constant(chosen_on)
+        worst, average = margins(judged_by, constant)
+        yield f"questions, half {number}: {constant:g} chosen; on the other worst {worst:+.4f}, mean {average:+.4f}"
+    names = sorted(measured)
+    if len(names) > 1:
+        yield _outcome("all sets but one", measured, [[each for each in names if each != name] for name in names])
+        yield _outcome("half of the sets", measured, [list(some) for some in combinations(names, len(names) // 2)])
+    for constant in CONSTANTS:
+        worst, average = margins(measured, constant)
+        yield f"constant {constant:g} on all sets: worst {worst:+.4f}, mean {average:+.4f}"
+
+
+def _outcome(title: str, measured: dict[str, Measured], choices: Sequence[Sequence[str]]) -> str:
+    """What the constants that were chosen on some sets are worth on the others, for all choices."""
+    chosen: list[float] = []
+    found: list[tuple[float, float]] = []
+    for some in choices:
+        chosen.append(best_constant({name: measured[name] for name in some}))
+        others = {name: values for name, values in measured.items() if name not in some}
+        found.append(margins(others, chosen[-1]))
+    worst = sorted(each for each, _ in found)
+    within = sum(each > -ALLOWED for each in worst) / len(worst)
+    times = ", ".join(f"{constant:g} {count}x" for constant, count in sorted(Counter(chosen).items()))
+    return (
+        f"{title} ({len(choices)}): on the others worst {worst[0]:+.4f}, median worst {worst[len(worst) // 2]:+.4f}, "
+        f"mean {mean([each for _, each in found]):+.4f}; none more than {ALLOWED} under in {within:.0%}; chosen {times}"
+    )
+
+
+def _half(values: Measured, odd: int) -> Measured:
+    return {column: each[odd::2] for column, each in values.items()}
+
+
+def best_constant(measured: dict[str, Measured]) -> float:
+    """The constant of the highest worst set and mean, added."""
+    return max(CONSTANTS, key=lambda constant: sum(margins(measured, constant)))
+
+
+def margins(measured: dict[str, Measured], constant: float) -> tuple[float, float]:
+    """The worst set and the mean of all, each against its better leg."""
+    found = [mean(each[constant]) - max(mean(each["bm25"]), mean(each["dense"])) for each in measured.values()]
+    return min(found), mean(found)
 
 
 def read_set(folder: Path, queries: int) -> EvalSet:
@@ -108,29 +172,31 @@ def read_lines(path: Path) -> list[dict[str, str]]:
     return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
 
 
-def measure(data: EvalSet, embedder: Embedder, cache: Path) -> dict[str, float]:
-    """Mean nDCG@10 by column."""
+def measure(data: EvalSet, embedder: Embedder, cache: Path) -> Measured:
+    """nDCG@10 of every question, by column, or by the constant of `linear`."""
     passages = vectors(cache, data.name, "documents", embedder, data.texts, embedder.embed_passage)
     asked = vectors(cache, data.name, "questions", embedder, data.questions, embedder.embed_query)
     dense = VectorIndex(passages, np.ones(len(passages), np.bool_), embedder.version)
-    totals: dict[str, list[float]] = {}
+    totals: Measured = {}
     with tempfile.TemporaryDirectory() as folder:
         directory = LexicalDirectory(Path(folder))
         directory.load(0, lambda first, last: ())
         lexical = directory.append(data.texts)
         for question, vector, relevant in zip(data.questions, asked, data.relevant, strict=True):
             legs = search(lexical, dense, question, vector, data.ids)
-            columns: dict[str, Floats] = {
+            columns: dict[str | float, Floats] = {
                 "bm25": np.where(legs.bm25_rank > 0, -legs.bm25_rank, -np.inf).astype(np.float64),
                 "dense": np.where(legs.vector_rank > 0, -legs.vector_rank, -np.inf).astype(np.float64),
                 "min-max": (stretched(legs.bm25) + stretched(legs.cosine)) / 2,
                 **{name: make_fusion(name).fuse(legs) for name in FUSIONS},
+                **{constant: LinearFusion(constant).fuse(legs) for constant in CONSTANTS},
             }
             for name, scores in columns.items():
                 order = sorted(range(len(scores)), key=lambda at: (-scores[at], data.ids[legs.rows[at]]))
                 found = [int(legs.rows[at]) for at in order[:10] if scores[at] > -np.inf]
                 totals.setdefault(name, []).append(ndcg(found, relevant))
-    return {name: math.fsum(values) / len(values) for name, values in totals.items()}
+        directory.close()
+    return totals
 
 
 def vectors(

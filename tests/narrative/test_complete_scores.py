@@ -144,7 +144,8 @@ def expected(snapshot: Snapshot, texts: Sequence[str], call: Call, fusion: str) 
         known = [cosine[row] for row in words if row in cosine] or [cosine[row] for row in rows if row in cosine]
         typical = math.fsum(known) / len(known) if known else 0.0
         scale = COSINE_SCALE if known else 0.0
-        fused = {row: bm25.get(row, 0.0) + scale * cosine.get(row, typical) for row in rows}
+        best = math.sqrt(max((bm25.get(row, 0.0) for row in rows), default=0.0)) or 1.0
+        fused = {row: bm25.get(row, 0.0) / best + scale * cosine.get(row, typical) for row in rows}
     order = sorted(rows, key=lambda row: (-fused[row], key(row)))
     return [(row, fused[row], bm25.get(row, 0.0)) for row in order]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -67,13 +68,18 @@ SCORES = st.dictionaries(IDS, st.floats(0, 50), max_size=20)
 COSINES = st.dictionaries(IDS, st.floats(-1, 1), max_size=20)
 
 
+def words(bm25: dict[int, float], row: int) -> float:
+    best = max(bm25.values(), default=0.0)
+    return bm25.get(row, 0.0) / math.sqrt(best) if best > 0 else 0.0
+
+
 @given(bm25=SCORES, cosine=COSINES)
 def test_linear_adds_both_scores_and_nothing_else_counts(bm25: dict[int, float], cosine: dict[int, float]) -> None:
     lexical, dense = sorted(bm25), sorted(cosine)
     fused = LinearFusion().fuse(legs(lexical, dense, bm25, cosine))
     by_row = dict(zip(sorted({*bm25, *cosine}), fused.tolist(), strict=True))
     for row in cosine:
-        assert by_row[row] == bm25.get(row, 0.0) + COSINE_SCALE * cosine[row]
+        assert by_row[row] == words(bm25, row) + COSINE_SCALE * cosine[row]
 
 
 @given(bm25=SCORES.filter(bool), cosine=COSINES.filter(bool))
@@ -84,12 +90,17 @@ def test_a_row_without_a_vector_is_as_near_as_its_peers_on_average(
     by_row = dict(zip(sorted({*bm25, *cosine}), fused.tolist(), strict=True))
     peers = [value for row, value in cosine.items() if row in bm25] or list(cosine.values())
     for row in bm25.keys() - cosine.keys():
-        assert min(peers) - 1e-9 <= (by_row[row] - bm25[row]) / COSINE_SCALE <= max(peers) + 1e-9
+        assert min(peers) - 1e-9 <= (by_row[row] - words(bm25, row)) / COSINE_SCALE <= max(peers) + 1e-9
 
 
 def test_without_any_vector_words_decide_alone() -> None:
-    fused = LinearFusion().fuse(legs([1, 2], [], {1: 3.0, 2: 5.0}, {}))
-    assert fused.tolist() == [3.0, 5.0]
+    fused = LinearFusion().fuse(legs([1, 2], [], {1: 3.0, 2: 4.0}, {}))
+    assert fused.tolist() == [1.5, 2.0]
+
+
+def test_without_any_word_vectors_decide_alone() -> None:
+    fused = LinearFusion().fuse(legs([], [1, 2], {}, {1: 0.5, 2: 0.25}))
+    assert fused.tolist() == [COSINE_SCALE / 2, COSINE_SCALE / 4]
 
 
 @given(bm25=SCORES, cosine=COSINES, order=st.randoms(use_true_random=False))

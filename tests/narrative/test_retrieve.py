@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import subprocess
 import sys
 import textwrap
@@ -10,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -104,7 +106,7 @@ def test_the_plan_is_what_ran_and_each_stage_is_timed(embedded: Snapshot) -> Non
         ("embed", model, "", None),
         ("lexical", "bm25", "", None),
         ("dense", model, "exact,depth=200", 1.0),
-        ("fuse", "linear", "bm25+500*cosine", None),
+        ("fuse", "linear", "bm25/sqrt(best)+112*cosine", None),
         ("exit", "snippets", "rows_once", None),
     ]
     assert [timing.stage for timing in summary.timings] == [step.stage for step in header.plan]
@@ -138,7 +140,7 @@ def test_a_snippet_carries_its_place_its_scores_and_what_matched(embedded: Snaps
     assert scores.bm25 is not None
     assert scores.vector is not None
     assert scores.bm25_rank == 1
-    assert scores.fused == scores.bm25 + 500 * scores.vector
+    assert scores.fused == scores.bm25 / math.sqrt(scores.bm25) + 112 * scores.vector
     assert (snippet.trust, snippet.rank) == (Trust.CITABLE, 0)
 
 
@@ -249,7 +251,7 @@ def test_a_shortlist_stands_in_the_plan_and_a_call_can_have_an_exact_search(
     monkeypatch.setattr(vector_index, "SHORTLIST_FROM", 4)
     snapshot = make_library(tmp_path, DOCS, embedder=EMBEDDER).snapshot()
 
-    def dense(**options: object) -> tuple[str, list[tuple[str, object]]]:
+    def dense(**options: Any) -> tuple[str, list[tuple[str, object]]]:
         header, found, summary = run(snapshot, "revenue", HYBRID, **options)
         (step,) = [step for step in header.plan if step.stage == "dense"]
         assert summary.degradations == ()

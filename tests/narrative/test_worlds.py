@@ -127,7 +127,7 @@ def so_many_helpers(count: int) -> Iterator[None]:
     """Helpers of a machine with so many cores."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(helpers, "_HELPERS_A_CORE", 1)
-        patch.setattr(helpers.os, "cpu_count", lambda: count)
+        patch.setattr("os.cpu_count", lambda: count)
         helpers._helpers.cache_clear()
         try:
             yield

@@ -1,10 +1,14 @@
 """From several ranked lists to one (semantics 2).
 
 `linear` adds the two legs on their own scales instead of stretching each query's scores to 0..1. BM25 is a sum of
-log-odds, and so is a cosine times a constant, for an embedder trained by contrast (e5: its own constant is 100). Their
+log-odds, and a cosine times a constant is one, for an embedder trained by contrast (e5: its own constant is 100). Their
 sum keeps what each leg knows about its own certainty: a query whose rare words are met is decided by words, one that
 meets none by meaning. A min-max mix, which makes the best of each leg 1 whatever it is worth, cannot tell them apart.
-A score depends on the candidates alone, never on what else is in the lists. `docs/fusion.md` has the figures.
+
+What is chance in a sum of many terms grows with the square root of the sum. So BM25 is divided by the square root of
+its best score for the query: then a long question, all of whose common words are met somewhere, does not outvote
+meaning by its length. A score depends on the candidates alone, never on where the lists are cut. `docs/fusion.md` has
+the figures.
 
 `rrf` adds reciprocal ranks (Cormack, Clarke, Büttcher 2009; seed, "lexical"). It joins libraries too, whose scores
 cannot be compared.
@@ -35,7 +39,7 @@ __all__ = [
 ]
 
 RRF_K = 60
-COSINE_SCALE = 500.0
+COSINE_SCALE = 112.0
 
 T = TypeVar("T", bound=Hashable)
 
@@ -77,7 +81,7 @@ class Fusion(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LinearFusion:
-    """bm25 + cosine_scale * cosine.
+    """bm25 / sqrt(best bm25 of the query) + cosine_scale * cosine.
 
     A row that has no vector yet is taken to be as near as the others of the lexical list are on average, so that it is
     judged by its words alone, neither raised nor lowered.
@@ -89,18 +93,20 @@ class LinearFusion:
     @property
     def detail(self) -> str:
         """Parameters for people."""
-        return f"bm25+{self.cosine_scale:g}*cosine"
+        return f"bm25/sqrt(best)+{self.cosine_scale:g}*cosine"
 
     def fuse(self, legs: Legs) -> NDArray[np.float64]:
         """float64[n]."""
+        best = float(legs.bm25.max(initial=0.0))
+        words = legs.bm25 / math.sqrt(best) if best > 0 else np.zeros(len(legs.rows))
         embedded = ~np.isnan(legs.cosine)
         if not embedded.any():
-            return legs.bm25.copy()
+            return words
         peers = embedded & (legs.bm25_rank > 0)
         known = legs.cosine[peers if peers.any() else embedded]
         typical = math.fsum(known) / len(known)  # exact, so that no order of rows shows in the last bit
         cosine = np.where(embedded, legs.cosine, typical)
-        scores: NDArray[np.float64] = legs.bm25 + self.cosine_scale * cosine
+        scores: NDArray[np.float64] = words + self.cosine_scale * cosine
         return scores
 
 
