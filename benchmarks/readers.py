@@ -27,6 +27,7 @@ import openpyxl
 import pptx
 import pypdfium2  # type: ignore[import-untyped]
 from lxml import etree
+from report import commit, machine
 from reportlab.pdfgen import canvas  # type: ignore[import-untyped]
 
 from groundwire_server.readers import READERS, Document, Reader, Source, read_document
@@ -198,17 +199,17 @@ def saved(made: object) -> bytes:
 
 
 def decode_alone(raw: bytes) -> None:
-    """UTF-8 and lines."""
+    """decode and split."""
     raw.decode().split("\n")
 
 
 def decode_shift_jis(raw: bytes) -> None:
-    """The charset known."""
+    """decode, charset known."""
     raw.decode("cp932").split("\n")
 
 
 def json_alone(raw: bytes) -> None:
-    """json, line by line."""
+    """json.loads a line."""
     [json.loads(line) for line in raw.split(b"\n")]
 
 
@@ -218,18 +219,18 @@ def csv_alone(raw: bytes) -> None:
 
 
 def openpyxl_alone(raw: bytes) -> None:
-    """Read-only, stored values."""
+    """openpyxl, read-only."""
     book = openpyxl.load_workbook(io.BytesIO(raw), read_only=True, data_only=True)
     [list(sheet.iter_rows(values_only=True)) for sheet in book.worksheets]
 
 
 def lxml_alone(raw: bytes) -> None:
-    """The text of the tree."""
+    """lxml, text of the tree."""
     "".join(map(str, etree.fromstring(raw.decode(), etree.HTMLParser()).itertext()))
 
 
 def zip_and_lxml(raw: bytes) -> None:
-    """The text of each chapter."""
+    """zipfile and lxml."""
     with zipfile.ZipFile(io.BytesIO(raw)) as archive:
         for name in archive.namelist():
             if name.endswith(".xhtml"):
@@ -237,25 +238,25 @@ def zip_and_lxml(raw: bytes) -> None:
 
 
 def email_alone(raw: bytes) -> None:
-    """Parts, decoded."""
+    """email, parts decoded."""
     for part in message_from_bytes(raw).walk():
         if not part.is_multipart():
             part.get_payload(decode=True)
 
 
 def docx_alone(raw: bytes) -> None:
-    """Text of paragraphs."""
+    """python-docx, paragraphs."""
     [paragraph.text for paragraph in docx.Document(io.BytesIO(raw)).paragraphs]
 
 
 def pptx_alone(raw: bytes) -> None:
-    """Text of shapes."""
+    """python-pptx, shapes."""
     deck = pptx.Presentation(io.BytesIO(raw))
     [shape.text_frame.text for slide in deck.slides for shape in slide.shapes if shape.has_text_frame]
 
 
 def pdfium_alone(raw: bytes) -> None:
-    """Text of pages."""
+    """pdfium, text of pages."""
     document = pypdfium2.PdfDocument(raw)
     [page.get_textpage().get_text_bounded() for page in document]
 
@@ -297,6 +298,8 @@ def measure(name: str, raw: bytes, peer: Callable[[bytes], None], runs: int) -> 
         "ratio": round(theirs / mine, 3),
         "isolated_seconds": round(isolated(reader, name, raw), 2),
         "runs": runs,
+        "commit": commit(),
+        "machine": machine(),
     }
 
 
