@@ -50,7 +50,7 @@ QUERIES = 60
 CALLERS = (1, 2, 16, 32)
 ASKED_BY_ALL = 32
 QUESTIONS = 300  # for recall
-SHORTLISTS = (1024, 1600, 2400, 3200)
+SHORTLISTS = (1024, 1600, 3200)
 Search = Callable[[NDArray[np.float32]], NDArray[np.int64]]
 
 

@@ -129,11 +129,14 @@ def _several_queries(codes: Any, numbers: Any, count: Any, queries: Any, first: 
 
 
 @_helper
-def _near(totals: Any, sizes: Any, left: Any, step: Any, norm: Any, slack: Any, least: Any) -> Any:
-    """Whether the upper bound of any of `_WIDE` rows reaches the least one."""
+def _near(totals: Any, q: Any, start: Any, sizes: Any, left: Any, step: Any, norm: Any, slack: Any, least: Any) -> Any:
+    """Whether the upper bound of any of the next `_WIDE` rows reaches the least one.
+
+    By places, here and below: a slice of an array is counted as one more holder of it, which takes longer than this.
+    """
     near = False
-    for i in range(_WIDE):
-        near |= np.float64(totals[i]) * step * sizes[i] + (left[i] * norm + slack) >= least
+    for at in range(start, start + _WIDE):
+        near |= np.float64(totals[q, at]) * step * sizes[at] + (left[at] * norm + slack) >= least
     return near
 
 
@@ -213,7 +216,7 @@ def contenders(codes, steps, rows, wanted, queries, measures, lows, places, foun
             taken = counts[q]
             for start in range(0, some, _WIDE):
                 end = start + _WIDE
-                if not _near(totals[q, start:end], sizes[start:end], left[start:end], step, norm, slack, low[0]):
+                if not _near(totals, q, start, sizes, left, step, norm, slack, low[0]):
                     continue
                 for at in range(start, min(end, some)):
                     middle = np.float64(totals[q, at]) * step * sizes[at]
@@ -228,6 +231,23 @@ def contenders(codes, steps, rows, wanted, queries, measures, lows, places, foun
     for q in range(asked):
         counts[q] = _keep(found[q], highs[q], counts[q], lows[places[q]])
     return counts
+
+
+@_helper
+def _take(near: Any, width: Any, least: Any, first: Any, found: Any, values: Any, count: Any) -> Any:
+    """Put rows whose estimates are not below the least one behind those that were found. How many those are now."""
+    for start in range(0, width, _STRIP):
+        highest = _NEVER
+        for at in range(start, start + _STRIP):
+            highest = max(highest, near[at])
+        if highest < least or highest == _NEVER:
+            continue
+        for at in range(start, start + _STRIP):
+            if near[at] >= least and near[at] != _NEVER:
+                found[count] = first + at
+                values[count] = near[at]
+                count += 1
+    return count
 
 
 @_kernel(
@@ -269,21 +289,10 @@ def estimated(bits, marks, candidates, planes, top, factor, shift, every, width,
         for i in range(width):
             value = _times(_times(np.int32(top - (far[i] << 1)), size[i]), factor)
             near[i] = _add(_right(value, shift), offset[i]) if candidate[i] else _NEVER
-        for start in range(0, width, _STRIP):
-            strip = near[start : start + _STRIP]
-            highest = _NEVER
-            for i in range(_STRIP):
-                highest = max(highest, strip[i])
-            if highest < least or highest == _NEVER:
-                continue
-            for i in range(_STRIP):
-                if strip[i] >= least and strip[i] != _NEVER:
-                    if count == len(found):
-                        found = np.concatenate((found, np.empty(len(found), np.int64)))
-                        values = np.concatenate((values, np.empty(len(values), np.int32)))
-                    found[count] = block * length + start + i
-                    values[count] = strip[i]
-                    count += 1
+        if count + width > len(found):
+            found = np.concatenate((found, np.empty(len(found), np.int64)))
+            values = np.concatenate((values, np.empty(len(values), np.int32)))
+        count = _take(near, width, least, block * length, found, values, count)
     return found[:count].copy(), values[:count].copy()
 
 

@@ -12,7 +12,7 @@ from groundwire_server.dense.sign_codes import BLOCK_ROWS, NEVER, QuerySigns, Si
 
 __all__ = ["nearest_by_signs"]
 
-_SAMPLE_BLOCKS, _SAMPLE_ROWS = 4, 64  # of every fourth block so many rows: neighbours, which are read faster
+_SAMPLE_BLOCKS, _SAMPLE_ROWS = 8, 64  # of every eighth block so many rows: neighbours, which are read faster
 _BLOCKS = 64  # numpy's share at a time, so that what is between stays in the cache
 _PIECE = 1024  # blocks between two looks at whether the call is still wanted: a few milliseconds of compiled code
 
