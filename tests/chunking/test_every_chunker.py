@@ -33,6 +33,10 @@ def structured_text() -> st.SearchStrategy[str]:
 
 
 TEXTS = st.one_of(hostile_text(), structured_text())
+# As readers give them: ascending places with paths, wherever they may lie.
+HEADINGS = st.lists(
+    st.tuples(st.integers(0, 60), st.sampled_from(["A", "A > B", "題", "題 > 節 > 項", "x" * 300])), max_size=8
+)
 
 
 def cut(name: str, text: str, budget: tuple[int, int], unit: str = "characters") -> list[ChunkDraft]:
@@ -55,6 +59,41 @@ def test_every_chunk_is_its_slice_of_the_source(name: str, text: str, budget: tu
         assert one.span.start < following.span.start
         assert one.span.end < following.span.end
     assert cut(name, text, budget, unit) == chunks
+
+
+@pytest.mark.parametrize("name", BUDGETED)
+@given(text=TEXTS, budget=BUDGETS, headings=HEADINGS)
+def test_headings_of_a_reader_lose_nothing(
+    name: str, text: str, budget: tuple[int, int], headings: list[tuple[int, str]]
+) -> None:
+    known = sorted({start: path for start, path in headings if start < len(text)}.items())
+    chunks = make_chunker(name, *budget, "characters", MODEL).chunk(text, known)
+    covered: set[int] = set()
+    for chunk in chunks:
+        assert text[chunk.span.start : chunk.span.end] == chunk.text
+        assert len(chunk.text) <= budget[0]
+        covered.update(range(chunk.span.start, chunk.span.end))
+    assert all(place in covered for place, char in enumerate(text) if not char.isspace())
+    assert [chunk.span.start for chunk in chunks] == sorted({chunk.span.start for chunk in chunks})
+
+
+@pytest.mark.parametrize("name", ["layout", "parent_child", "book"])
+def test_sections_begin_where_the_reader_says(name: str) -> None:
+    text = "Report\nSales rose.\nOutlook\nCalm. # no heading\n# nor this\n"
+    known = [(0, "Report"), (text.index("Outlook"), "Report > Outlook")]
+    chunks = make_chunker(name).chunk(text, known)
+    assert [(chunk.heading, chunk.text) for chunk in chunks] == [
+        ("Report", "Report\nSales rose."),
+        ("Report > Outlook", "Outlook\nCalm. # no heading\n# nor this"),
+    ]
+
+
+@pytest.mark.parametrize("name", ["laws", "qa"])
+def test_what_a_chunker_looks_for_goes_before_the_readers_headings(name: str) -> None:
+    text = "Rules\nArticle 1 Scope\nQ: Why?\nSo.\nEnd\nDone.\n"
+    known = [(0, "Rules"), (text.index("End"), "End")]
+    headings = [chunk.heading for chunk in make_chunker(name).chunk(text, known)]
+    assert headings == (["Rules > Article 1 Scope", "End"] if name == "laws" else ["Rules", "Rules > Why?", "End"])
 
 
 @pytest.mark.parametrize("name", BUDGETED)
