@@ -82,6 +82,39 @@ def test_documents_are_acknowledged_and_then_found(here: House) -> None:
     assert found(here, "heron") == ["b.txt"]
 
 
+def test_warnings_have_a_kind_and_refuse_a_document_where_the_caller_says_so(here: House) -> None:
+    raw = b"---\nnested:\n  a: 1\n---\na walrus"
+    kind = ingest_pb2.INGEST_WARNING_KIND_METADATA_SKIPPED
+    outcomes = []
+    for refused in ([], [kind]):
+        parts = [Documents(part=document_part(seq, name, content))
+                 for seq, (name, content) in enumerate((("a.md", raw), ("b.md", b"a heron")), 1)]  # fmt: skip
+        frames = here.ingest.IngestDocuments(
+            iter([start(Documents, refuse_warnings=refused), *parts, finish(Documents, 2)])
+        )
+        outcomes.append([frame.outcome for frame in frames if frame.WhichOneof("message") == "outcome"])
+    (told, _), (refusal, other) = outcomes
+    assert [(warning.locator, warning.kind) for warning in told.warnings] == [("a.md", kind)]
+    assert not told.HasField("error")
+    assert refusal.error.reason == errors_pb2.ERROR_REASON_DEGRADATION_FORBIDDEN
+    assert other.unchanged
+
+
+@pytest.mark.parametrize("number", [0, 99])
+def test_a_kind_of_warning_that_nobody_knows_is_named(here: House, number: int) -> None:
+    frames = [start(Documents, refuse_warnings=[1, number]), finish(Documents, 0)]
+    assert [violation[0] for violation in failure_of(lambda: here.ingest.IngestDocuments(iter(frames))).violations] == [
+        "start.refuse_warnings[1]"
+    ]
+
+
+def test_figures_have_no_warnings_to_refuse(here: House) -> None:
+    frames = [start(Facts, refuse_warnings=[1]), finish(Facts, 0)]
+    assert [violation[0] for violation in failure_of(lambda: here.ingest.IngestFacts(iter(frames))).violations] == [
+        "start.refuse_warnings"
+    ]
+
+
 def test_an_outcome_comes_before_the_ack_that_covers_it(here: House) -> None:
     frames = here.store({f"{n}.txt": f"text {n}" for n in range(200)})
     told: set[int] = set()

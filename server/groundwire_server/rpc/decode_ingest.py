@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import UTC, date, datetime
 
 from groundwire.v1 import evidence_pb2, ingest_pb2
-from groundwire_server.errors import RowRefused
+from groundwire_server.errors import ErrorReason, RowRefused
 from groundwire_server.evidence import Label, Principal, ReviewStatus
 from groundwire_server.ingest import DocumentHead, FactFields, FactFileHead, IngestOpening, RelationFields
 from groundwire_server.readers import WarningKind
@@ -23,9 +23,17 @@ __all__ = [
 ]
 
 
-def decode_opening(message: ingest_pb2.IngestStart, principal: Principal, findings: Findings) -> IngestOpening:
-    """How an ingest is opened. The library must be named."""
+def decode_opening(
+    message: ingest_pb2.IngestStart, principal: Principal, findings: Findings, *, has_warnings: bool
+) -> IngestOpening:
+    """How an ingest is opened. The library must be named.
+
+    Args:
+        has_warnings: it is one of documents; figures come with no warnings that could refuse them.
+    """
     findings.required("start.library_id", message.library_id)
+    if message.refuse_warnings and not has_warnings:
+        findings.add("start.refuse_warnings", ErrorReason.CONTRADICTION, "is for documents; figures have no warnings")
     kinds = [
         number
         for place, number in enumerate(message.refuse_warnings)

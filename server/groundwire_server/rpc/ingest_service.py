@@ -136,7 +136,7 @@ class IngestService:
             raise _disorder(frame, "start")
         start = first[0].start
         findings = Findings()
-        opening = decode_opening(start, call.principal, findings)
+        opening = decode_opening(start, call.principal, findings, has_warnings=kind.embeds)
         findings.settle()
 
         def make() -> _Session[S]:

@@ -162,8 +162,8 @@ class IngestStart(google.protobuf.message.Message):
     """Report what would happen and store nothing."""
     @property
     def refuse_warnings(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[global___IngestWarningKind.ValueType]:
-        """Documents only: a document with a warning of one of these kinds is refused with DEGRADATION_FORBIDDEN, and the
-        others go on.
+        """A document with a warning of one of these kinds is refused with DEGRADATION_FORBIDDEN, and the others go on. For
+        figures it must be empty.
         """
 
     def __init__(
