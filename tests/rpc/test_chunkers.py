@@ -159,6 +159,32 @@ def test_a_document_may_come_with_its_own(modelled: House) -> None:
     assert cuts(modelled) == {"laws(480,80)", "parent_child(480,80)"}
 
 
+@pytest.mark.parametrize("name", CHUNKERS)
+def test_neither_order_nor_company_nor_settings_of_before_change_a_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(embedding, "make_embedder", lambda *_, **__: Model())
+    texts = {"guide.md": GUIDE, **OTHERS}
+    said = []
+    for way in ("at once", "backwards", "beside hidden ones", "cut anew"):
+        with house(tmp_path / way, embedding__backend="deterministic", embedding__workers=1 + len(said)) as here:
+            if way != "cut anew":
+                save(here, chunker=name, **SMALL)
+            if way == "beside hidden ones":
+                here.store(HIDDEN_TEXTS, label=ingest_pb2.LABEL_CONFIDENTIAL)
+            here.store(dict(reversed(texts.items())) if way == "backwards" else texts)
+            if way == "cut anew":
+                assert ended(here, save(here, chunker=name, **SMALL).job).state == admin_pb2.JOB_STATE_SUCCEEDED
+            shown = [
+                (each.doc_id, each.seq, each.span, each.heading, each.parent_id, each.parent_span, each.parent_locator)
+                for each in chunks(here)
+                if each.doc_id in texts
+            ]
+            said.append(sorted(shown, key=lambda each: each[:2]))
+    assert said[0]
+    assert all(each == said[0] for each in said)
+
+
 # ---- parents and windows
 
 
