@@ -128,13 +128,13 @@ def _is_scan(page: Any, chars: int, area: float) -> bool:
     for shape in page.get_objects(filter=(pdfium.FPDF_PAGEOBJ_IMAGE, pdfium.FPDF_PAGEOBJ_PATH), max_depth=4):
         if shape.type == pdfium.FPDF_PAGEOBJ_PATH:
             strokes += 1
-            continue
-        left, bottom, right, top = shape.get_bounds()
-        pictures += 1
-        covered += max(0.0, right - left) * max(0.0, top - bottom)
-    if not chars:
-        return pictures > 0 or strokes >= _MANY_STROKES
-    return covered >= _COVERS * area
+        else:
+            left, bottom, right, top = shape.get_bounds()
+            covered += max(0.0, right - left) * max(0.0, top - bottom)
+            pictures += 1
+        if covered >= _COVERS * area or (not chars and (pictures or strokes >= _MANY_STROKES)):
+            return True
+    return False
 
 
 def _outline(document: Any, pages: int) -> Iterator[_Entry]:
