@@ -7,7 +7,7 @@ answers are spread over the revisions.
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from functools import reduce
 
 import numpy as np
@@ -38,7 +38,10 @@ BUILT_IN_ATTRIBUTES: dict[str, Family] = {
     "title": Family.TEXT,
     "valid_as_of": Family.INSTANT,
 }
+_DECLARED = ""
 _ABSENT = -1
+_KNOWN_TUPLES = 8192
+_NO_VALUES = np.zeros(1, np.bool_)
 _CACHED_PREDICATES = 256
 _LONG_LIST = 8
 
@@ -52,11 +55,18 @@ class _Column:
         self._places: dict[tuple[Family, str], int] = {}
 
     def set(self, revision: int, value: Value) -> None:
+        self.put(revision, self.place(value))
+
+    def place(self, value: Value) -> int:
+        """The code of a value."""
         key = (family_of(value), repr(value))
         place = self._places.get(key)
         if place is None:
             place = self._places[key] = len(self.values)
             self.values.append(value)
+        return place
+
+    def put(self, revision: int, place: int) -> None:
         if revision >= len(self.codes):
             longer = np.full(max(revision + 1, 2 * len(self.codes)), _ABSENT, np.int32)
             longer[: len(self.codes)] = self.codes
@@ -71,34 +81,58 @@ class _Column:
         return np.concatenate([held, np.full(revisions - len(held), _ABSENT, np.int32)])
 
 
+class _Group:
+    """Columns that are read together, and how far they are."""
+
+    def __init__(self) -> None:
+        self.columns: dict[str, _Column] = {}
+        self.revisions = 0
+        self.last_row = 0
+
+
 class AttributeColumns:
     """Attributes of all revisions of a library, read from its store when a filter first asks. Safe for any thread.
 
-    The built-in ones win over declared ones of the same name.
+    The declared ones are read together. Of the built-in ones, most of which differ from document to document, only
+    those are read that a filter names. These win over declared ones of the same name.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._columns: dict[str, _Column] = {}
-        self._revisions = 0
-        self._last_row = 0
+        self._groups: dict[str, _Group] = {}
         self._tables: dict[tuple[str, Operator, str], NDArray[np.bool_]] = {}
+        self._places: dict[int, tuple[tuple[Attribute, ...], list[tuple[_Column, int]]]] = {}
 
     def evaluate(self, tree: Filter, reader: StoreReader, revisions: int) -> NDArray[np.bool_]:
         """bool[revisions]: what of the first revisions of the library satisfies a filter, as `matches` has it."""
         with self._lock:
-            if self._revisions < revisions:
-                self._follow(reader.revision_details(self._last_row), reader)
+            for name in {_group_of(field) for field in _fields(tree)}:
+                group = self._groups.setdefault(name, _Group())
+                if group.revisions < revisions:
+                    self._follow(name, group, reader)
             return self._evaluate(tree, revisions)
 
-    def _follow(self, details: Iterable[RevisionDetail], reader: StoreReader) -> None:
+    def _follow(self, name: str, group: _Group, reader: StoreReader) -> None:
         last_row = reader.chunk_count()
-        for detail in details:
-            for attribute in (*detail.attributes, *_built_in(detail)):
-                self._columns.setdefault(attribute.name, _Column()).set(self._revisions, attribute.value)
-            self._revisions += 1
-        self._last_row = last_row
-        self._tables.clear()
+        for detail in reader.revision_details(group.last_row):
+            if name == _DECLARED:
+                for column, place in self._declared(group, detail.attributes):
+                    column.put(group.revisions, place)
+            elif (value := _built_in(name, detail)) is not None:
+                group.columns.setdefault(name, _Column()).set(group.revisions, value)
+            group.revisions += 1
+        group.last_row = last_row
+
+    def _declared(self, group: _Group, attributes: tuple[Attribute, ...]) -> list[tuple[_Column, int]]:
+        """Where the values of some attributes stand. Documents share them, and the store gives the same tuple then."""
+        known = self._places.get(id(attributes))
+        if known is None:
+            if len(self._places) >= _KNOWN_TUPLES:
+                self._places.clear()
+            columns = [group.columns.setdefault(attribute.name, _Column()) for attribute in attributes]
+            places = [column.place(attribute.value) for column, attribute in zip(columns, attributes, strict=True)]
+            known = self._places[id(attributes)] = (attributes, list(zip(columns, places, strict=True)))
+        return known[1]
 
     def _evaluate(self, tree: Filter, revisions: int) -> NDArray[np.bool_]:
         match tree:
@@ -114,7 +148,7 @@ class AttributeColumns:
                 return self._test(tree, revisions)
 
     def _test(self, predicate: Predicate, revisions: int) -> NDArray[np.bool_]:
-        column = self._columns.get(predicate.field) or _Column()
+        column = self._groups[_group_of(predicate.field)].columns.get(predicate.field) or _Column()
         codes = column.upto(revisions)
         if predicate.operator is Operator.PRESENT:
             present: NDArray[np.bool_] = codes != _ABSENT
@@ -125,10 +159,11 @@ class AttributeColumns:
     def _table(self, predicate: Predicate, column: _Column) -> NDArray[np.bool_]:
         """What the predicate says of each distinct value; the last place, which -1 names, is that of an absent one."""
         key = (predicate.field, predicate.operator, repr(predicate.values))
-        table = self._tables.get(key)
-        if table is None:
-            answers = _answers(predicate, column.values)
-            table = np.array([*answers, False], np.bool_)
+        table = self._tables.get(key, _NO_VALUES)
+        known = len(table) - 1
+        if known < len(column.values):  # values only ever come behind those that are there
+            fresh = np.array(_answers(predicate, column.values[known:]), np.bool_)
+            table = np.concatenate([table[:known], fresh, _NO_VALUES])
             if len(self._tables) >= _CACHED_PREDICATES:
                 self._tables.clear()
             self._tables[key] = table
@@ -159,13 +194,25 @@ def _comparable(value: Value) -> Hashable:
     return (value.first, value.last) if isinstance(value, Period) else value
 
 
-def _built_in(detail: RevisionDetail) -> list[Attribute]:
-    found = [
-        Attribute("doc_id", detail.doc_id),
-        Attribute("ingested_at", detail.ingested_at),
-        Attribute("media_type", detail.media_type),
-        Attribute("title", detail.title),
-    ]
-    if detail.valid_as_of is not None:
-        found.append(Attribute("valid_as_of", detail.valid_as_of))
-    return found
+def _fields(tree: Filter) -> Iterator[str]:
+    """The attributes that a filter names."""
+    match tree:
+        case AllOf(filters) | AnyOf(filters):
+            for member in filters:
+                yield from _fields(member)
+        case Negate(inner):
+            yield from _fields(inner)
+        case Predicate():
+            yield tree.field
+
+
+def _group_of(field: str) -> str:
+    return field if field in BUILT_IN_ATTRIBUTES else _DECLARED
+
+
+def _built_in(name: str, detail: RevisionDetail) -> Value | None:
+    """A built-in attribute; where it says nothing, a declared one of that name."""
+    value: Value | None = getattr(detail, name)
+    if value is None:
+        return next((attribute.value for attribute in detail.attributes if attribute.name == name), None)
+    return value
