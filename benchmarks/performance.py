@@ -114,7 +114,8 @@ def run(program: str, sizes: list[int], given: argparse.Namespace) -> Iterator[L
 
 def vectors(cache: Path) -> list[str]:
     """The most real vectors that `house.py` or `vectors.py` has left in the cache, for the search by vectors."""
-    found = max(cache.glob("vectors*.npy"), key=lambda path: path.stat().st_size, default=None)
+    there = [path for path in cache.glob("vectors*.npy") if path.exists()]  # a link may lead nowhere yet
+    found = max(there, key=lambda path: path.stat().st_size, default=None)
     return ["--vectors", str(found)] if found else []
 
 
