@@ -10,9 +10,10 @@ from tests.hostile.packed import PACKED, good_docx, good_epub, good_pptx, good_x
 from tests.hostile.pdfs import PDFS, good_pdf
 from tests.hostile.texts import TEXTS
 
-__all__ = ["CORPUS", "good_files"]
+__all__ = ["CORPUS", "GROUPS", "good_files"]
 
-CORPUS: tuple[Hostile, ...] = (*TEXTS, *PACKED, *MESSAGES, *PDFS)
+GROUPS: tuple[tuple[Hostile, ...], ...] = (TEXTS, PACKED, MESSAGES, PDFS)
+CORPUS: tuple[Hostile, ...] = tuple(case for group in GROUPS for case in group)
 
 
 def good_files() -> dict[str, bytes]:
