@@ -20,6 +20,7 @@ that stand there.
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import platform
 import subprocess
@@ -88,9 +89,11 @@ def run_part(part: str, data: Path, meetings: list[str]) -> Iterator[dict[str, A
     """The rows of one part, in turn."""
     if part == "header":
         for name in HEADED:
-            plain = evaluate(data / name)
-            yield header_row(name, "title", plain, plain)
-            yield header_row(name, "contextual header", evaluate(data / name, "--contextual"), plain)
+            with tempfile.TemporaryDirectory() as folder:
+                for what, source in ((name, data / name), (f"{name} without titles", untitled(data / name, folder))):
+                    plain = evaluate(source)
+                    yield header_row(what, "no header", plain, plain)
+                    yield header_row(what, "contextual header", evaluate(source, "--contextual"), plain)
         return
     with tempfile.TemporaryDirectory() as folder:
         options: tuple[str, ...] = ()
@@ -114,6 +117,18 @@ def some_meetings(source: Path, folder: Path, meetings: list[str]) -> Path:
         kept = [line for line in lines if meeting_of(json.loads(line)) in meetings]
         (folder / name).write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
     return folder
+
+
+def untitled(source: Path, folder: str) -> Path:
+    """A set whose passages have no titles, as those of a file that was cut; entity and period stay in their meta."""
+    made = Path(folder)
+    for name in ("queries.jsonl", "qrels.tsv"):
+        (made / name).write_bytes((source / name).read_bytes())
+    with gzip.open(source / "corpus.jsonl.gz", "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) | {"title": ""} for line in lines]
+    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    (made / "corpus.jsonl").write_text(text, encoding="utf-8")
+    return made
 
 
 def meeting_of(line: dict[str, Any]) -> str:

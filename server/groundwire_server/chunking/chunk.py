@@ -69,6 +69,9 @@ class Chunker(Protocol):
         Args:
             headings: what the reader of the file knows of it. A chunker that cuts at headings takes these where there
                 are any, and looks for headings in the text itself where there are none.
+
+        Raises:
+            DocumentRefused: DOCUMENT_TOO_LARGE, only where each sentence goes through a model.
         """
         ...
 

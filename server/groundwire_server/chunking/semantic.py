@@ -19,12 +19,16 @@ from groundwire_server.chunking.measure import TextModel, measure_of, need_model
 from groundwire_server.chunking.packing import Packer
 from groundwire_server.chunking.sentences import read_sentences
 from groundwire_server.chunking.units import sentence_units
+from groundwire_server.errors import DocumentRefused, ErrorReason
 from groundwire_server.evidence import Span, slice_text
 
-__all__ = ["PERCENTILE", "SemanticChunker"]
+__all__ = ["MAX_SENTENCES", "PERCENTILE", "SemanticChunker"]
 
 PERCENTILE = 90
 """Neighbours whose distance lies above this percentile of all distances of the text are parted."""
+
+MAX_SENTENCES = 20_000
+"""Of one text. Each is embedded while the document waits to be stored: so many take a quarter of an hour."""
 
 
 class SemanticChunker:
@@ -60,10 +64,21 @@ class SemanticChunker:
         return f"{self.name}({self.budget})"
 
     def chunk(self, text: str, headings: Headings = ()) -> list[ChunkDraft]:
-        """Chunks in text order; none when the text is blank. Headings are no borders of their own."""
+        """Chunks in text order; none when the text is blank. Headings are no borders of their own.
+
+        Raises:
+            DocumentRefused: DOCUMENT_TOO_LARGE, the text has more than MAX_SENTENCES.
+        """
         measure = measure_of(text, self.budget, self._model)
         packer = Packer(text, self.budget, measure, read_sentences)
         units = sentence_units(text, self.budget, measure)
+        if len(units) > MAX_SENTENCES:
+            raise DocumentRefused(
+                ErrorReason.DOCUMENT_TOO_LARGE,
+                f"It has {len(units)} sentences, and the chunker semantic takes at most {MAX_SENTENCES}.",
+                hint="Split it, or choose another chunker for it.",
+                details={"max_sentences": str(MAX_SENTENCES)},
+            )
         vectors = [self._model.embed_passage(slice_text(text, unit)) for unit in units]
         spans = (span for group in _groups(units, vectors) for span in packer.pack(group))
         return [ChunkDraft(seq, span, slice_text(text, span)) for seq, span in enumerate(spans)]

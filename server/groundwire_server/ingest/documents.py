@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 
 from groundwire_server.chunking import (
@@ -148,8 +148,18 @@ def prepare_documents(head: DocumentHead, raw: bytes, rules: DocumentRules) -> l
         if isinstance(output, RefusedPart):
             prepared.append(RefusedDocument(output.doc_id, output.error.cause()))
         else:
-            prepared.append(_prepare(head, output, chunker, rules))
+            prepared.append(_prepared(head, output, chunker, rules))
     return prepared
+
+
+def _prepared(
+    head: DocumentHead, output: Document, chunker: Chunker, rules: DocumentRules
+) -> PreparedDocument | RefusedDocument:
+    try:
+        return _prepare(head, output, chunker, rules)
+    except DocumentRefused as error:  # by the chunker, which does not know what the text is called
+        cause = error.cause()
+        return RefusedDocument(output.doc_id, replace(cause, message=f"{output.doc_id}: {cause.message}"))
 
 
 def _chunker(head: DocumentHead, rules: DocumentRules) -> Chunker:

@@ -155,7 +155,10 @@ class _Run:
         body, places = placed
         titled, contextual = self._is_titled(revision), self._config.contextual
         header = header_of(revision.title, revision.attributes, contextual=contextual, titled=titled)
-        chunks = cut_text(doc_id, text, body, places, header, chunker)
+        try:
+            chunks = cut_text(doc_id, text, body, places, header, chunker)
+        except DocumentRefused:
+            return None
         cut = str(Cut(chunker.spec, contextual, titled))
         return None if passage_fault(_document(revision, text, chunks)) else _Cut(revision, cut, chunks)
 
