@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from reportlab.lib.utils import ImageReader  # type: ignore[import-untyped]
 from reportlab.pdfgen.canvas import Canvas  # type: ignore[import-untyped]
@@ -231,6 +231,7 @@ any_line = st.builds(
 )  # fmt: skip
 
 
+@settings(max_examples=400)
 @given(st.lists(any_line, max_size=25))
 def test_no_line_is_lost_or_doubled_by_the_order(found: list[Line]) -> None:
     ordered = page_blocks(found, 842)

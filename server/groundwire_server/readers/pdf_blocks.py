@@ -203,8 +203,8 @@ def _columns(rest: Sequence[Block]) -> list[Block] | None:
         if gap is None:
             continue
         left = [block for block in run if block.right <= gap]
-        right = [block for block in run if block.left >= gap]
-        if _share(left, right) >= 0.5:
+        right = [block for block in run if block.right > gap]
+        if left and right and _share(left, right) >= 0.5:
             best = [*_by_place(left), *_by_place(right)]
     return best
 
