@@ -231,7 +231,7 @@ any_line = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=400)
+@settings(max_examples=150)
 @given(st.lists(any_line, max_size=25))
 def test_no_line_is_lost_or_doubled_by_the_order(found: list[Line]) -> None:
     ordered = page_blocks(found, 842)

@@ -196,7 +196,7 @@ def _by_place(blocks: Sequence[Block]) -> list[Block]:
 
 def _columns(rest: Sequence[Block]) -> list[Block] | None:
     """The longest run of blocks from above that a gap parts into two columns, the left one first; None: none."""
-    best: list[Block] | None = None
+    best: tuple[list[Block], list[Block]] | None = None
     for count in range(2, min(len(rest), _NEAR_BLOCKS) + 1):
         run = rest[:count]
         gap = _gap(run)
@@ -205,8 +205,8 @@ def _columns(rest: Sequence[Block]) -> list[Block] | None:
         left = [block for block in run if block.right <= gap]
         right = [block for block in run if block.right > gap]
         if left and right and _share(left, right) >= 0.5:
-            best = [*_by_place(left), *_by_place(right)]
-    return best
+            best = left, right
+    return None if best is None else [*_by_place(best[0]), *_by_place(best[1])]
 
 
 def _gap(blocks: Iterable[Block]) -> float | None:
