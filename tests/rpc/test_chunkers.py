@@ -9,7 +9,7 @@ from typing import Any
 import grpc
 import pytest
 
-from groundwire.v1 import admin_pb2, evidence_pb2, ingest_pb2, narrative_pb2, tools_pb2
+from groundwire.v1 import admin_pb2, errors_pb2, evidence_pb2, ingest_pb2, narrative_pb2, tools_pb2
 from groundwire_server.chunking import CHUNKERS
 from groundwire_server.dense import HashEmbedder
 from groundwire_server.engine import embedding
@@ -416,6 +416,29 @@ def test_a_model_that_has_gone_leaves_its_documents_and_says_so(
         done = ended(here, save(here, chunker="laws", chunk_chars=200).job)
         assert done.state == admin_pb2.JOB_STATE_SUCCEEDED
         assert cuts(here) == {"laws(200,80)"}
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_a_hidden_document_that_lacks_its_model_ends_no_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hidden: bool
+) -> None:
+    """Who may read the document is told that it stayed as it was; for the others there is none."""
+    with monkeypatch.context() as patched:
+        patched.setattr(embedding, "make_embedder", lambda *_, **__: Model())
+        with house(tmp_path, embedding__backend="deterministic") as here:
+            label = ingest_pb2.LABEL_CONFIDENTIAL if hidden else ingest_pb2.LABEL_INTERNAL
+            part = Documents(part=document_part(1, "own.md", GUIDE.encode(), chunker="semantic", label=label))
+            list(here.ingest.IngestDocuments(iter([start(Documents), part, finish(Documents, 1)])))
+            here.store(OTHERS)
+    with house(tmp_path) as here:
+        done = ended(here, save(here, chunk_chars=30, overlap_chars=0).job)
+        assert cuts(here) == {"semantic(480,80)", "paragraph(30,0)"}
+        if hidden:
+            assert done.state == admin_pb2.JOB_STATE_SUCCEEDED
+            assert (done.progress.done, done.progress.total) == (len(OTHERS), len(OTHERS))
+        else:
+            assert done.state == admin_pb2.JOB_STATE_FAILED
+            assert done.error.reason == errors_pb2.ERROR_REASON_NO_EMBEDDER
 
 
 def test_a_budget_in_tokens_counts_the_models_tokens(modelled: House) -> None:
