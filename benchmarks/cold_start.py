@@ -26,6 +26,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import grpc
 from house import has_model, stored
@@ -129,14 +130,14 @@ def serving(data: Path, models: Path, hybrid: bool) -> Iterator[Callable[[bytes]
             raise RuntimeError("the server did not start")
         address = said.partition("answers on ")[2].partition(",")[0]
         with grpc.insecure_channel(address, [("grpc.enable_http_proxy", 0)]) as channel:
-            call = channel.unary_stream(METHOD)
+            call: Any = channel.unary_stream(METHOD)
             yield lambda asked: list(call(asked))
     finally:
         process.terminate()
         process.wait()
 
 
-def request(question: str, mode: narrative_pb2.RetrievalMode) -> bytes:
+def request(question: str, mode: narrative_pb2.RetrievalMode.ValueType) -> bytes:
     return narrative_pb2.NarrativeRetrieveRequest(query=question, mode=mode).SerializeToString()
 
 

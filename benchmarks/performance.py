@@ -167,8 +167,8 @@ def dense_lines(lines: list[Line]) -> Iterator[Line]:
 
 def form(line: Line, name: str) -> Line:
     """A line of another program's, under another name."""
-    kept = {key: line[key] for key in ("note", "commit", "machine", "load") if key in line}
-    recall = re.match(r"recall@10 ([\d.]+)", line["note"])
+    kept: Line = {key: line[key] for key in ("note", "commit", "machine", "load") if key in line}
+    recall = re.match(r"recall@10 ([\d.]+)", line.get("note", ""))
     if recall:
         kept["recall_at_10"] = float(recall[1])
     return {"program": "dense", "name": name, "unit": line["unit"], "value": line["value"], "n": line["n"]} | kept

@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -110,13 +111,11 @@ def ours(data: Path) -> Iterator[Replace]:
 @contextmanager
 def tantivy(made: Path) -> Iterator[Replace | None]:
     """tantivy, in a copy of the index that `lexical.py` made; None where there is none."""
-    try:
-        import tantivy as engine
-    except ImportError:
-        engine = None
-    if engine is None or not made.exists():
+    if find_spec("tantivy") is None or not made.exists():
         yield None
         return
+    import tantivy as engine
+
     from groundwire_server.text import tokenize
 
     with tempfile.TemporaryDirectory(prefix="groundwire-bench-") as temporary:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import subprocess
 import sys
@@ -35,6 +36,27 @@ def test_each_line_tells_what_was_measured_where() -> None:
         assert ("peer" in line) == ("ratio" in line) == ("peer_value" in line), line
     places = [(line["program"], line["name"], line["unit"], line["n"]) for line in lines]
     assert len(set(places)) == len(places)
+
+
+@pytest.mark.parametrize(
+    ("unit", "value", "more", "said"),
+    [
+        ("ms", 1.0, {}, ""),
+        ("ms", 5.9, {"goal": 6.0}, "met"),
+        ("ms", 9.0, {"goal": 6.0}, "**missed, 1.50×**"),
+        ("chunks/s", 20_000.0, {"goal": 15_000}, "met"),
+        ("chunks/s", 7_500.0, {"goal": 15_000}, "**missed, 2.00×**"),
+        ("ms", 1.0, {"goal": 1.5, "goal_ratio": 5.0, "ratio": 2.5}, "**missed, 2.00×**"),
+    ],
+)
+def test_a_goal_is_met_or_missed_by_a_factor(
+    monkeypatch: pytest.MonkeyPatch, unit: str, value: float, more: dict[str, float], said: str
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    for name in ("performance", "report"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    performance = importlib.import_module("performance")
+    assert performance.verdict({"unit": unit, "value": value, **more}) == said
 
 
 def test_the_chart_is_there() -> None:
