@@ -19,7 +19,7 @@ _BYTES = 32
 
 def hash_parts(*parts: str | int | bytes | None) -> bytes:
     """SHA-256 of the parts with their lengths and types, so that no two lists of parts meet by accident."""
-    digest = hashlib.sha256()
+    framed: list[bytes] = []
     for part in parts:
         if isinstance(part, bytes):
             tag, raw = b"b", part
@@ -29,9 +29,8 @@ def hash_parts(*parts: str | int | bytes | None) -> bytes:
             tag, raw = b"n", b""
         else:
             tag, raw = b"i", str(part).encode()
-        digest.update(tag + len(raw).to_bytes(8, "big"))
-        digest.update(raw)
-    return digest.digest()
+        framed += (tag, len(raw).to_bytes(8, "big"), raw)
+    return hashlib.sha256(b"".join(framed)).digest()
 
 
 def birth_event(kind: str, *parts: str | int | bytes | None) -> bytes:

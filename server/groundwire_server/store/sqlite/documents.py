@@ -85,7 +85,7 @@ def _replace(transaction: Transaction, document: NewDocument, strictest: int) ->
     # Counted up to its own label, so that the event says nothing of revisions that a reader of it may not read.
     number = numbers[document.label - 1]
     event = birth_event("document", document.doc_id, number, int(document.label), content, document.raw_sha256)
-    first_row = _next_chunk_row(connection) if document.chunks else 0
+    first_row = _take_chunk_rows(transaction, len(document.chunks)) if document.chunks else 0
     cursor = connection.execute(
         "INSERT INTO document_revision (doc_id, number_1, number_2, number_3, revision, label, born, first_row,"
         " chunks, valid_as_of, event, content_sha256, raw_sha256, raw_bytes, text_chars, title, media_type, chunker,"
@@ -214,9 +214,14 @@ def _chunk_content(chunk: NewChunk) -> list[str | int | None]:
     ]
 
 
-def _next_chunk_row(connection: sqlite3.Connection) -> int:
-    row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'chunk'").fetchone()
-    return 1 if row is None else row[0] + 1
+def _take_chunk_rows(transaction: Transaction, count: int) -> int:
+    """The first of as many chunk rows that nobody has had."""
+    if not transaction.next_chunk_row:
+        row = transaction.connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'chunk'").fetchone()
+        transaction.next_chunk_row = 1 if row is None else row[0] + 1
+    first = transaction.next_chunk_row
+    transaction.next_chunk_row += count
+    return first
 
 
 def _chunk_rows(document: NewDocument, revision_row: int, first_row: int) -> Iterator[tuple[object, ...]]:

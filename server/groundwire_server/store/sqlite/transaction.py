@@ -27,12 +27,16 @@ def readable_labels(clearance: Label | None) -> int:
 
 @dataclass
 class Transaction:
-    """An open write transaction that will become `generation` if it changes anything that a reader can see."""
+    """An open write transaction that will become `generation` if it changes anything that a reader can see.
+
+    next_chunk_row: of the next chunk that it writes; 0 while it has not asked.
+    """
 
     connection: sqlite3.Connection
     generation: int
     declared: Mapping[str, AttributeType] = field(default_factory=dict)
     changed: bool = False
+    next_chunk_row: int = 0
     digest: DigestBook = field(init=False)
     attributes: AttributeBook = field(init=False)
 
