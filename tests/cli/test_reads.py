@@ -121,3 +121,13 @@ def test_colours_on_a_terminal_and_no_others() -> None:
     plain = run_on_terminal("retrieve", "apples", NO_COLOR="1").out
     assert "\x1b" not in plain
     assert "  [1]    apples" in plain
+
+
+def test_a_passage_is_shown_with_what_it_is_read_with() -> None:
+    write("mine", {"rye.txt": "Rye is dark. It keeps long. Its crust is hard.\n\nTea is green."})
+    made = ("--chunker", "parent_child", "--chunk-chars", "30", "--overlap-chars", "0")
+    assert run("libraries", "create", "rye", *made).code == 0
+    assert run("ingest", "mine", "--library", "rye").code == 0
+    shown = run("retrieve", "crust keeps", "--in", "rye").out
+    assert "         read with rye.txt#line=1-3: Rye is dark. It keeps long." in shown
+    assert "         read with rye.txt#line=1-3, given above" in shown

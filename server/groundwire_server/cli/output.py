@@ -174,6 +174,13 @@ def _outcome(outcome: MetricOutcome) -> str:
             return f"unknown outcome of {words}"
 
 
+def _parent(locator: str, text: str) -> list[str]:
+    """What a passage is read with: its parent or window, or that an earlier passage has brought it."""
+    if not locator:
+        return []
+    return [f"         read with {locator}: {_short(text)}" if text else f"         read with {locator}, given above"]
+
+
 def _snippet(snippet: Snippet, ranks: dict[str, int]) -> list[str]:
     ranks[snippet.snippet_id] = snippet.rank
     lineage = snippet.lineage
@@ -181,11 +188,12 @@ def _snippet(snippet: Snippet, ranks: dict[str, int]) -> list[str]:
     library = "" if lineage.library_id in ("", "default") else f"{lineage.library_id}: "
     place = f"{library}{_place(snippet)}{revision}"
     match snippet.payload:
-        case TextPassage(text=text):
+        case TextPassage(text=text, prompt_text=prompt):
             span = f" {lineage.span.start}-{lineage.span.end}" if lineage.span else ""
             return [
                 f"  [{snippet.rank}]    {_short(text)}",
                 f"         {place}{span} sha256 {lineage.text_sha256.hex()[:12]}{_scores(snippet)}",
+                *_parent(lineage.parent_locator, prompt),
             ]
         case MetricFact(statement=statement, value=value, unit=unit):
             return [f"  [{snippet.rank}]    {statement or f'{value} {unit}'}", f"         {place}"]
