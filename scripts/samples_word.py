@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +44,7 @@ Tickets are sold at both piers and on the boats.
 [^1]: The last boat of a day counts for that day, even if it lands after midnight.
 """
 
+_MOMENT = re.compile(rb"(<dcterms:(?:created|modified)[^>]*>)[^<]*")
 _LEVELS = (("第%1章", "chineseCounting"), ("第%2条", "chineseCounting"))
 
 
@@ -135,13 +138,23 @@ def _save(document: Any, path: Path) -> None:
 
 def repack(path: Path) -> None:
     """The members of a packed file with a fixed date, so that the same content gives the same bytes."""
-    with zipfile.ZipFile(path) as archive:
+    path.write_bytes(_settled(path.read_bytes()))
+
+
+def _settled(raw: bytes) -> bytes:
+    with zipfile.ZipFile(BytesIO(raw)) as archive:
         members = [(info.filename, archive.read(info)) for info in archive.infolist()]
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    stream = BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name, content in members:
             info = zipfile.ZipInfo(name)
             info.compress_type = zipfile.ZIP_STORED if name == "mimetype" else zipfile.ZIP_DEFLATED
+            if "/embeddings/" in name:
+                content = _settled(content)
+            elif name == "docProps/core.xml":
+                content = _MOMENT.sub(rb"\g<1>2024-01-01T00:00:00Z", content)
             archive.writestr(info, content)
+    return stream.getvalue()
 
 
 MAKERS = {
