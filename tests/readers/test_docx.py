@@ -65,7 +65,7 @@ SHOWN, HIGH = '<w:vanish w:val="0"/>', '<w:vertAlign w:val="superscript"/>'
         (f"<w:p><w:del><w:r><w:delText>no</w:delText></w:r></w:del><w:ins>{run('yes')}</w:ins></w:p>", "yes"),
         (f"<w:p><w:moveFrom>{run('no')}</w:moveFrom><w:moveTo>{run('yes')}</w:moveTo></w:p>", "yes"),
         (f"<w:p>{run('no', '<w:vanish/>')}{run('yes', SHOWN)}</w:p>", "yes"),
-        (f"<w:p>{run('10')}{run('6', HIGH)}</w:p>", "10⁶"),
+        (f"<w:p>{run('10')}{run('6', HIGH)}</w:p>", "10^6"),
         (f"<w:sdt><w:sdtContent><w:p>{run('in a control')}</w:p></w:sdtContent></w:sdt>", "in a control"),
         (f"<w:p><w:hyperlink>{run('link')}</w:hyperlink><w:smartTag>{run(' tag')}</w:smartTag></w:p>", "link tag"),
         (

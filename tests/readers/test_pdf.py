@@ -115,7 +115,7 @@ def test_figures_that_stand_high_stay_apart() -> None:
             text.textOut(shown)
         canvas.drawText(text)
 
-    assert read(pdf(draw)).text == "1,204,000¹² and 10⁶ more"
+    assert read(pdf(draw)).text == "1,204,000^12 and 10^6 more"
 
 
 def test_columns_are_read_one_after_the_other_whatever_the_order_of_the_file() -> None:

@@ -6,10 +6,13 @@ import re
 
 from groundwire_server.text import is_cjk
 
-__all__ = ["is_wide", "raised"]
+__all__ = ["is_wide", "raised", "settle_raised"]
 
 _FIGURES = re.compile(r"[0-9+=()−-]+")
 _RAISED = str.maketrans("0123456789+-−=()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾")
+# Around figures that stand high, until it is known what stands before them; no text holds these controls otherwise.
+_HIGH, _LOW = "\x0e", "\x0f"
+_MARKED = re.compile(f"(?P<figure>[0-9])?{_HIGH}(?P<high>[^{_LOW}]*){_LOW}")
 
 
 def is_wide(char: str) -> bool:
@@ -23,9 +26,21 @@ def is_wide(char: str) -> bool:
 
 
 def raised(text: str) -> str:
-    """Figures that are set high, as such: what was 10 to the sixth must not read as one hundred and six.
+    """Figures that are set high, marked as such; other text stays. `settle_raised` gives them their form."""
+    return f"{_HIGH}{text}{_LOW}" if _FIGURES.fullmatch(text) else text
 
-    >>> "10" + raised("6"), raised("th")
-    ('10⁶', 'th')
+
+def settle_raised(text: str) -> str:
+    """Figures that stand high, apart from a figure before them: the mark of a note must not make a number longer.
+
+    Behind a letter they are what they look like; behind a figure that would be one with it as soon as it is normalised.
+
+    >>> settle_raised("1,204,000" + raised("1") + raised("2") + " m" + raised("2"))
+    '1,204,000^12 m²'
     """
-    return text.translate(_RAISED) if _FIGURES.fullmatch(text) else text
+    return _MARKED.sub(_settled, text.replace(_LOW + _HIGH, ""))
+
+
+def _settled(match: re.Match[str]) -> str:
+    figure, high = match["figure"] or "", match["high"]
+    return f"{figure}^{high}" if figure else high.translate(_RAISED)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from groundwire_server.errors import DocumentRefused, ErrorReason
 from groundwire_server.evidence import Attribute, Span
+from groundwire_server.readers.characters import settle_raised
 from groundwire_server.readers.document import Document, ReadWarning, Source
 from groundwire_server.readers.headings import MAX_HEADING_CHARS, Heading, heading_paths
 from groundwire_server.readers.places import Axis, HeadingMap, PlaceMap
@@ -158,7 +159,7 @@ def clean_text(text: str) -> str:
     >>> clean_text("a\\r\\nb\\x0bc\\x00\\ud800")
     'a\\nb\\nc\ufffd'
     """
-    return _HALF.sub("\ufffd", _CONTROL.sub("", _FORM_BREAK.sub("\n", text)))
+    return _HALF.sub("\ufffd", _CONTROL.sub("", _FORM_BREAK.sub("\n", settle_raised(text))))
 
 
 def one_line(text: str) -> str:
