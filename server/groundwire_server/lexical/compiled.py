@@ -47,7 +47,7 @@ class _Weighed:
     """A query over some candidates: where its terms stand, and what they weigh.
 
     Attributes:
-        work, weights: addresses within `memory`.
+        work, weights, order: addresses within `memory`; terms of most weight come first in `order`.
     """
 
     query: QueryTerms
@@ -56,6 +56,7 @@ class _Weighed:
     memory: NDArray[np.int64]
     work: int
     weights: int
+    order: int
 
     def answers(self, query: QueryTerms, candidates: Candidates, parameters: Bm25) -> bool:
         """Whether this is that query over those candidates."""
@@ -153,13 +154,13 @@ class CompiledSearch:
         weighed = self._weigh(query, candidates, parameters, check)
         terms = len(query.counts)
         masked = 0 if candidates.everything else 1
-        hits = (weighed.work, terms, weighed.weights, self._lengths_at)
+        hits = (weighed.work, terms, weighed.weights, weighed.order, self._lengths_at)
         formula = (candidates.total / candidates.kept, parameters.k1, parameters.b)
         if depth is None or parameters.k1 > _MOST_K1 or 2 * depth >= candidates.kept:
             space = _space(TERMS_CELL + TERM_CELLS * terms, candidates.kept)
             found = _run(
                 lambda: self._kernels.every(
-                    *self._table, *hits, candidates.words_at, masked, *formula, space.at, space.rows_at,
+                    *self._table, *hits[:3], *hits[4:], candidates.words_at, masked, *formula, space.at, space.rows_at,
                     space.scores_at, _BUDGET,
                 ),
                 space, check,
@@ -233,7 +234,8 @@ class CompiledSearch:
             counts = self._candidate_df(query, candidates, work, df, counts, check)
         weights = memory.view(np.float64)[cells + terms : cells + 2 * terms]
         weights[:] = list(map(mul, query.counts, parameters.idfs(candidates.kept, counts)))
-        weighed = _Weighed(query, candidates, parameters, memory, work, df_at + 8 * terms)
+        memory[cells + 2 * terms :] = (-weights).argsort(kind="stable")
+        weighed = _Weighed(query, candidates, parameters, memory, work, df_at + 8 * terms, df_at + 16 * terms)
         self._last = weighed if len(memory) <= _KEPT_CELLS else None
         return weighed
 

@@ -140,24 +140,28 @@ def _set_scale(terms, weights, state, scale):  # type: ignore[no-untyped-def]
 
 
 @helper
-def _sum_bounds(segment, hits, terms, weights, block, n, per_term, state, capped, shares, lengths, average, k1, b):  # type: ignore[no-untyped-def]
-    """The byte of each row of a block; gives how many postings there are."""
+def _sum_bounds(  # type: ignore[no-untyped-def]
+    segment, hits, terms, weights, order, block, n, per_term, state, capped, shares, lengths, average, k1, b,
+):  # fmt: skip
+    """The byte of each row of a block. `order`: terms by weight. Gives how many postings there are."""
     first = block * BLOCK_ROWS
     last = min(i64(segment, SIZE), first + BLOCK_ROWS)
     scale = f64(state, STATE_SCALE)
     sums = state + 8 * SUMS_CELL
+    # Those of most weight first: what they are really worth soon tells whether a row is worth a closer look.
     dense = 0
-    postings = 0
-    for z in range(n):
-        j = i64(per_term, ACTIVE * terms + z)
+    for y in range(terms):
+        j = i64(order, y)
         hit = hits + j * WORK_BYTES
-        postings += i64(per_term, STOPS * terms + z) - i64(per_term, STARTS * terms + z)
         if i64(hit, HIT_BITS) != 0:
             put_i64(per_term, BITMAPS * terms + dense, i64(hit, HIT_BITS) + 8 * (first >> 6))
             put_i64(per_term, CODED * terms + dense, i64(hit, HIT_CODES) + (first >> 6))
             put_i64(per_term, AMOUNTS * terms + dense, per_term + 8 * (TERM_ARRAYS * terms + 32 * j))
             put_i64(per_term, DENSE_AT * terms + dense, j)
             dense += 1
+    postings = 0
+    for z in range(n):
+        postings += i64(per_term, STOPS * terms + z) - i64(per_term, STARTS * terms + z)
     put_i64(state, STATE_DENSE, dense)
     sum_where(
         sums, (last - first + 63) >> 6, per_term + 8 * BITMAPS * terms, per_term + 8 * CODED * terms,
@@ -286,10 +290,10 @@ def _tally(state, words, mask, masked, wanted):  # type: ignore[no-untyped-def]
     return value
 
 
-@kernel(int64(*(int64,) * 10, float64, float64, float64, *(int64,) * 6))
+@kernel(int64(*(int64,) * 11, float64, float64, float64, *(int64,) * 6))
 def best(  # type: ignore[no-untyped-def]
-    table, segments, work, terms, weights, lengths, capped, mask, masked, longest, average, k1, b, depth, state, rows,
-    scores, room, budget,
+    table, segments, work, terms, weights, order, lengths, capped, mask, masked, longest, average, k1, b, depth, state,
+    rows, scores, room, budget,
 ):  # fmt: skip
     """Rows that can be among the best `depth`, ascending, with their scores; all that tie for the last place are there.
 
@@ -349,8 +353,9 @@ def best(  # type: ignore[no-untyped-def]
             scale = f64(state, STATE_SCALE)
             _fetch_next(segment, hits, terms, block, n, per_term, own_capped)
             postings = _sum_bounds(
-                segment, hits, terms, weights, block, n, per_term, state, own_capped, shares, lengths, average, k1, b
-            )
+                segment, hits, terms, weights, order, block, n, per_term, state, own_capped, shares, lengths, average,
+                k1, b,
+            )  # fmt: skip
             credit = 2 * postings + _BLOCK_COST
             budget -= postings
             low = (
