@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
@@ -66,8 +66,9 @@ def join(pool: ThreadPoolExecutor, watched: Watched, member: str) -> tuple[Futur
 
 
 @pytest.fixture
-def pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(32)
+def pool() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(32) as threads:
+        yield threads
 
 
 def test_alone() -> None:

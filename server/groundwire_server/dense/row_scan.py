@@ -18,6 +18,7 @@ __all__ = ["RowScan"]
 PART_ROWS = 65_536  # between two looks at whether the call is still wanted: some milliseconds, also for 16 searches
 # Below this share of the rows, a search goes through its own rows alone: others would bring it nothing.
 GATHER_SHARE = 0.15
+MOST_PASSES = 4  # at the same time: more would wait for the memory
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +39,9 @@ class RowScan(Generic[Q]):
         self._sweep = sweep
         self._rows = rows
         parts = max(1, -(-rows // PART_ROWS))
-        self._pass: SharedPass[_Member[Q]] = SharedPass(parts, self._through, lanes=os.cpu_count() or 1)
+        self._pass: SharedPass[_Member[Q]] = SharedPass(
+            parts, self._through, lanes=min(MOST_PASSES, os.cpu_count() or 1)
+        )
 
     def contenders(
         self, query: NDArray[np.float32], allowed: NDArray[np.bool_], depth: int, check: Callable[[], None]
