@@ -26,7 +26,7 @@ LAYOUT: list[ChunkCase] = [
         ],
     ),
     (
-        "en: headings with nothing between them stand together; a rule is no heading",
+        "en: a heading and a deeper one behind it stand together; a rule is no heading",
         200,
         0,
         "intro\n\nTitle\n=====\n\nPart\n----\n\ntext\n\n---\n\n3.5 percent\n-----------x",
@@ -200,6 +200,28 @@ LAWS: list[ChunkCase] = [
         ],
     ),
     (
+        "en: articles of a contract with their sections",
+        200,
+        0,
+        'ARTICLE I. Terms\nSection 1.1 Names\n"Bread" means bread.\nSection 1.2: Rules\nSection 1.1 shall hold.\n'
+        "Article II - Costs\nPart payments are allowed.",
+        [
+            (
+                'ARTICLE I. Terms\nSection 1.1 Names\n"Bread" means bread.',
+                "ARTICLE I. Terms > Section 1.1 Names",
+                "s0",
+                "",
+            ),
+            (
+                "Section 1.2: Rules\nSection 1.1 shall hold.",
+                "ARTICLE I. Terms > Section 1.2: Rules",
+                "s1",
+                "",
+            ),
+            ("Article II - Costs\nPart payments are allowed.", "Article II - Costs", "s2", ""),
+        ],
+    ),
+    (
         "zh: 编章节条款项",
         60,
         0,
@@ -307,6 +329,21 @@ BOOK: list[ChunkCase] = [
             ("1. flour\n2. water", "Chapter 1 Beginnings > 1. Method", "s1", ""),
             ("1.2.1 Detail\n\nMore.", "Chapter 1 Beginnings > 1. Method > 1.2.1 Detail", "s2", ""),
             ("Chapter Two: Ends\nDone.", "Chapter Two: Ends", "s3", ""),
+        ],
+    ),
+    (
+        "en: titles may ask; a chapter that is only named is no title",
+        200,
+        0,
+        "CHAPTER IV: What is bread?\nIt is food.\n\n2) Who bakes it?\n\nBakers.\nChapter 5, they say, is short.",
+        [
+            ("CHAPTER IV: What is bread?\nIt is food.", "CHAPTER IV: What is bread?", "s0", ""),
+            (
+                "2) Who bakes it?\n\nBakers.\nChapter 5, they say, is short.",
+                "CHAPTER IV: What is bread? > 2) Who bakes it?",
+                "s1",
+                "",
+            ),
         ],
     ),
     (

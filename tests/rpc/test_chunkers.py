@@ -54,7 +54,7 @@ Yeast is alive. It eats sugar.
 """
 OTHERS = {"rye.txt": "Rye bread is dark. It keeps for a week. Its crust is hard.", "tea.txt": "Tea is no bread."}
 WORDS = narrative_pb2.RETRIEVAL_MODE_LEXICAL
-SMALL = {"chunk_chars": 60, "overlap_chars": 0}
+SMALL: dict[str, Any] = {"chunk_chars": 60, "overlap_chars": 0}
 
 
 class Model(HashEmbedder):
@@ -165,7 +165,7 @@ def test_neither_order_nor_company_nor_settings_of_before_change_a_cut(
 ) -> None:
     monkeypatch.setattr(embedding, "make_embedder", lambda *_, **__: Model())
     texts = {"guide.md": GUIDE, **OTHERS}
-    said = []
+    said: list[list[tuple[Any, ...]]] = []
     for way in ("at once", "backwards", "beside hidden ones", "cut anew"):
         with house(tmp_path / way, embedding__backend="deterministic", embedding__workers=1 + len(said)) as here:
             if way != "cut anew":

@@ -27,7 +27,7 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)?")
 _MARKS = re.compile(r"(?P<atx>#{1,6})(?=\s|$)")
 _FENCE = re.compile(r"(?:`{3,}|~{3,})")
 _UNDERLINE = re.compile(r"=+|-{3,}")
-_SENTENCE_SIGNS = ".。．!！?？;；,，、:："
+_SENTENCE_SIGNS = ".。．;；,，、:："
 _MARKUP = "#*_ \t\u3000"
 _CONTENTS = re.compile(r"(?:[.．。…·・_]\s?){3,}\s*\d*$")
 
@@ -181,7 +181,7 @@ def read_borders(text: str, headings: Headings) -> list[Border]:
 
 
 def reads_on(text: str) -> bool:
-    """Whether a line ends like a sentence or in the middle of one, so that it is no title."""
+    """Whether a line ends like a statement or in the middle of one, so that it is no title. A title may ask."""
     return text.rstrip()[-1:] in _SENTENCE_SIGNS
 
 

@@ -62,7 +62,7 @@ def _article(lines: Sequence[Line], place: int) -> Border | None:
     level = _level(found["kind"], titled=titled)
     container = level < 15
     title = line.bare if titled and (container or found.re is _LATIN) else _name(line.bare, found, rest)
-    border = Border(line.span.start, line.span.end, level, title, holds_text=not (container and titled) and bool(rest))
+    border = Border(line.span.start, line.span.end, level, title, holds_text=not titled and bool(rest))
     return border if container else _with_caption(lines, place, border)
 
 

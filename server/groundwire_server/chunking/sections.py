@@ -27,12 +27,12 @@ class Section:
 
 
 def sections_of(text: str, borders: Sequence[Border]) -> Iterator[Section]:
-    """The sections that borders make. Headings with nothing between them open one section together."""
+    """The sections that borders make. A heading opens one together with the deeper ones that directly follow it."""
     start, head_end, heading = 0, 0, ""
     path: list[Border] = []
     open_head = False  # nothing but headings stands in the section so far
     for border in borders:
-        if not (open_head and not text[head_end : border.start].strip()):
+        if not (open_head and path[-1].level < border.level and not text[head_end : border.start].strip()):
             if text[start : border.start].strip():
                 yield Section(Span(start, border.start), heading, head_end)
             start = border.start
