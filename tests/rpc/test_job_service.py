@@ -235,11 +235,12 @@ def test_an_index_is_built_anew_and_answers_as_before(tmp_path: Path) -> None:
 def test_damage_on_the_disk_is_mended(tmp_path: Path) -> None:
     with embedding_house(tmp_path / "data") as here:
         here.store({"a.txt": "fox", "b.txt": "dog"})
-        segments = list((tmp_path / "data/libraries/default/index/lexical").glob("segment-*"))
-        for segment in segments:
-            segment.unlink()
+        lexical = tmp_path / "data/libraries/default/index/lexical"
+        assert eventually(lambda: (lexical / "manifest.json").exists())  # it is written behind the answer
+        for segment in list(lexical.glob("segment-*")):
+            segment.unlink(missing_ok=True)
         assert ended(here, reindex(here)).state == SUCCEEDED
-        assert list((tmp_path / "data/libraries/default/index/lexical").glob("segment-*"))
+        assert list(lexical.glob("segment-*"))
         assert not (tmp_path / "data/libraries/default/index/lexical.new").exists()
 
 

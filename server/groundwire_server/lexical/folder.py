@@ -133,6 +133,8 @@ class SegmentFolder:
             self.write_error = ""
         except OSError as error:
             self.write_error = errno.errorcode.get(error.errno or 0, "EIO")
+        except DamagedFile:  # what was just written is gone again
+            self.write_error = "EIO"
         return held
 
     def _write(self, piece: Piece) -> Piece:

@@ -19,7 +19,8 @@ Texts = Callable[[int, int], Iterable[str]]
 
 _BLOCK_ROWS = 4096
 _BLOCK_CHARACTERS = 1 << 22
-_MANY_ROWS = 1024
+_MANY_ROWS = 4096
+_rows_built = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,10 +49,17 @@ def built(texts: Iterable[str], state: str) -> Iterator[Piece]:
         if builder.rows == MAX_ROWS:
             yield Piece(pack(builder.finish()), text_sha256(last), state)
             builder = PostingsBuilder()
-        if len(block) >= _MANY_ROWS:
-            kernels.searched()
+        _note(len(block))
     if builder.rows:
         yield Piece(pack(builder.finish()), text_sha256(last), state)
+
+
+def _note(rows: int) -> None:
+    """Many rows are indexed here, be it in small writes: the compiled kernels are worth loading."""
+    global _rows_built
+    _rows_built += rows
+    if _rows_built >= _MANY_ROWS:
+        kernels.searched()
 
 
 def _blocks(texts: Iterable[str]) -> Iterator[list[str]]:
