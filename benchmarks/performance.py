@@ -187,6 +187,7 @@ def keep(lines: Iterable[Line]) -> None:
     """Put lines in the place of older ones, with the goals of the design."""
     kept = {place(line): line for line in read()}
     for line in lines:
+        kept.pop(place(line), None)  # to the end: a table has the order of the newest run
         kept[place(line)] = line | GOALS.get((line["name"], line["n"]), {})
         order = sorted(kept.values(), key=lambda each: list(PROGRAMS).index(each["program"]))
         text = "".join(json.dumps(rounded(each), ensure_ascii=False) + "\n" for each in order)
