@@ -7,7 +7,7 @@ from email.message import EmailMessage
 from email.policy import SMTP
 from pathlib import Path
 
-import pypandoc  # type: ignore[import-untyped]
+import pypandoc
 
 from scripts.samples_word import repack
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pypandoc  # type: ignore[import-untyped]
-from lxml.builder import ElementMaker  # type: ignore[import-not-found]
+import pypandoc
+from lxml.builder import ElementMaker
 from lxml.etree import tostring
 
 __all__ = ["MAKERS"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pptx
-import pypandoc  # type: ignore[import-untyped]
+import pypandoc
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches

@@ -10,7 +10,7 @@ from datetime import date, datetime
 from pathlib import Path
 
 import openpyxl
-import xlsxwriter  # type: ignore[import-untyped]
+import xlsxwriter
 
 from scripts.samples_word import repack
 

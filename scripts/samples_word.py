@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import docx
-import pypandoc  # type: ignore[import-untyped]
+import pypandoc
 from docx.oxml import OxmlElement, parse_xml
 from docx.oxml.ns import nsdecls, qn
 
