@@ -186,3 +186,17 @@ def test_columns_of_another_way_of_the_store_are_not_taken(tmp_path: Path) -> No
         ways.append(int(np.count_nonzero(library.snapshot().candidates(CALL))))
         library.close()
     assert ways[0] == ways[1] > 600 > ways[2] == ways[3]
+
+
+def test_a_library_that_nobody_holds_is_gone_at_once(tmp_path: Path) -> None:
+    """A rehearsal lives in a folder of its own that goes with it."""
+    library = opened(tmp_path)
+    store = library.store
+    gone = weakref.ref(library)
+    gc.disable()
+    try:
+        del library
+        assert gone() is None
+    finally:
+        gc.enable()
+        store.close()

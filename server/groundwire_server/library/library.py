@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -79,7 +80,7 @@ class Library:
         self._glossary_file = KeptFile("glossary", folder / "glossary.toml")
         folder.mkdir(parents=True, exist_ok=True)
         self.store: Store = SqliteStore(folder / _STORE, now=now)
-        self._indexes = LibraryIndexes(folder / _INDEX, self.store, self._take_replaced)
+        self._indexes = LibraryIndexes(folder / _INDEX, self.store, _weakly(self._take_replaced))
         try:
             self._adopt_files(config or LibraryConfig())
             self._kept_columns = KeptColumns(folder / _INDEX / _COLUMNS, self.store)
@@ -256,7 +257,7 @@ class Library:
         shutil.rmtree(self.folder / _INDEX, ignore_errors=True)
         self._columns, self._followed = ColumnBuilder(), 0
         self._take_columns(self.store.reader())
-        self._indexes = LibraryIndexes(self.folder / _INDEX, self.store, self._take_replaced)
+        self._indexes = LibraryIndexes(self.folder / _INDEX, self.store, _weakly(self._take_replaced))
         self._indexes.use_embedder(embedder, self._columns.view(), self.store.reader())
         self._put_in_place(self._take_snapshot(None))
 
@@ -363,3 +364,15 @@ class Library:
             self._settings_read = (config, Glossary.from_toml(texts[1], ambiguous=config.ambiguous))
             self._settings_texts = texts
         return self._settings_read
+
+
+def _weakly(method: Callable[[], None]) -> Callable[[], None]:
+    """A call of a method that does not keep its object: a library that nobody holds is gone at once."""
+    held = weakref.WeakMethod(method)
+
+    def call() -> None:
+        alive = held()
+        if alive is not None:
+            alive()
+
+    return call
