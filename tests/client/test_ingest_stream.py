@@ -87,7 +87,7 @@ def test_a_refusal_with_a_reason_is_not_tried_again(connect: Connect) -> None:
         starts.append(1)
         next(requests)
         yield ingest_pb2.IngestDocumentsResponse(accepted={"max_in_flight_parts": 1})
-        next(requests)  # with nothing under way: gRPC tells a write into an ended call as INTERNAL, which is tried again
+        next(requests)  # so that nothing is under way: a write into an ended call is INTERNAL, and tried again
         detail = AnyMessage()
         detail.Pack(error_details_pb2.ErrorInfo(reason="STORAGE_FULL", domain="groundwire.v1"))
         status = status_pb2.Status(code=8, details=[detail]).SerializeToString()

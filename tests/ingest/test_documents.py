@@ -157,7 +157,7 @@ def test_a_bad_line_is_one_refusal_and_the_others_land() -> None:
         (DocumentHead("a.md", content_sha256=bytes(32)), ErrorReason.DOCUMENT_HASH_MISMATCH, "SHA-256"),
         (DocumentHead("a.md", chunker="scissors"), ErrorReason.UNKNOWN_NAME, "laws, layout, paragraph"),
         (DocumentHead("a.odt"), ErrorReason.DOCUMENT_UNSUPPORTED, ".odt"),
-        (DocumentHead("a.md", media_type="application/x-unknown"), ErrorReason.DOCUMENT_UNSUPPORTED, "application/x-unknown"),
+        (DocumentHead("a.md", media_type="image/x-odd"), ErrorReason.DOCUMENT_UNSUPPORTED, "image/x-odd"),
         (DocumentHead("a.md", charset="klingon"), ErrorReason.DOCUMENT_UNSUPPORTED, "klingon"),
     ],
 )
