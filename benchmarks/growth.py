@@ -100,6 +100,8 @@ def draw_growth(lines: Sequence[dict[str, Any]], path: Path) -> None:
                 style = "--" if label.startswith(("tantivy", "bm25s", "faiss", "RAGSpine")) else "-"
                 axis.plot(*zip(*points, strict=True), style, marker="o", markersize=4, label=label)
         axis.set(title=title, xlabel="chunks", ylabel=unit, xscale="log", yscale="log")
+        low, high = axis.get_ylim()
+        axis.set_ylim(min(low, high / 10), high)  # a decade at least, so that the axis has numbers
         axis.set_xlim(min(sizes) / 1.4, max(sizes) * 1.4)
         axis.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
         axis.yaxis.set_minor_formatter(lambda value, _: f"{value:,g}" if f"{value:e}"[0] in "25" else "")
