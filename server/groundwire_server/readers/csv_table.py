@@ -36,7 +36,7 @@ class CsvReader:
     media_type = "text/csv"
     suffixes = (".csv", ".tsv", ".tab")
     aliases = ("text/tab-separated-values", "application/csv", "text/x-csv")
-    isolated = False
+    isolated = True
 
     def read(self, source: Source) -> list[ReaderOutput]:
         """One document. Raises DocumentRefused when it is no text, blank, or wider than a spreadsheet."""
