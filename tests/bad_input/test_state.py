@@ -159,8 +159,9 @@ def test_an_older_version(data: Path, told: Tell, file: str) -> None:
     path = data / "server.sqlite" if file == "server" else data / "libraries" / "default" / "store.sqlite"
     connection = sqlite3.connect(path, isolation_level=None)
     names = [name for (name,) in connection.execute("SELECT name FROM migration ORDER BY place")]
-    for statement in _UNDO[names[1]]:
-        connection.execute(statement)
+    for name in reversed(names[1:]):
+        for statement in _UNDO[name]:
+            connection.execute(statement)
     connection.execute("DELETE FROM migration WHERE place > 1")
     connection.close()
     with house(data) as here:
@@ -187,6 +188,7 @@ _UNDO = {
         ),
         *(f"ALTER TABLE document_revision DROP COLUMN number_{label}" for label in (1, 2, 3)),
     ],
+    "0003_keep_places": ["DROP TABLE revision_places"],
 }
 
 
