@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -127,3 +128,25 @@ def test_a_long_list_is_looked_up_and_not_walked_through() -> None:
     wanted = Predicate("doc_id", Operator.IN, tuple(f"d{n}" for n in range(0, 20_000, 20)))
     found = AttributeColumns().evaluate(wanted, _Reader(rows), len(rows))  # type: ignore[arg-type]
     assert int(found.sum()) == 999
+
+
+class _FailingReader(_Reader):
+    """A reader whose store fails midway."""
+
+    def revision_details(self, after_row: int = 0) -> Iterator[RevisionDetail]:
+        for detail in super().revision_details(after_row):
+            if detail.first_row == 6:
+                raise OSError("midway")
+            yield detail
+
+
+@pytest.mark.parametrize("name", ["x", "doc_id"])
+def test_a_store_that_fails_midway_shifts_no_attribute(name: str) -> None:
+    rows = [RevisionDetail(n, f"d{n}", "", "", None, NOW, (Attribute("x", f"d{n}"),)) for n in range(1, 10)]
+    wanted = Predicate(name, Operator.EQ, ("d3",))
+    columns = AttributeColumns()
+    for count in (2, 9):
+        with pytest.raises(OSError, match="midway"):
+            columns.evaluate(wanted, _FailingReader(rows), len(rows))  # type: ignore[arg-type]
+        found = columns.evaluate(wanted, _Reader(rows[:count]), count).tolist()  # type: ignore[arg-type]
+        assert found == [row == 2 for row in range(count)]

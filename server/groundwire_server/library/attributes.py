@@ -114,14 +114,15 @@ class AttributeColumns:
 
     def _follow(self, name: str, group: _Group, reader: StoreReader) -> None:
         last_row = reader.chunk_count()
+        revision = group.revisions  # counted at the end: a store that fails midway is read from here again
         for detail in reader.revision_details(group.last_row):
             if name == _DECLARED:
                 for column, place in self._declared(group, detail.attributes):
-                    column.put(group.revisions, place)
+                    column.put(revision, place)
             elif (value := _built_in(name, detail)) is not None:
-                group.columns.setdefault(name, _Column()).set(group.revisions, value)
-            group.revisions += 1
-        group.last_row = last_row
+                group.columns.setdefault(name, _Column()).set(revision, value)
+            revision += 1
+        group.revisions, group.last_row = revision, last_row
 
     def _declared(self, group: _Group, attributes: tuple[Attribute, ...]) -> list[tuple[_Column, int]]:
         """Where the values of some attributes stand. Documents share them, and the store gives the same tuple then."""
