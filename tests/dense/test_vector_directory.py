@@ -88,6 +88,23 @@ def test_catches_up_only_where_a_row_is_missing(tmp_path: Path, truth: Truth) ->
     assert index.present.all()
 
 
+def test_vectors_of_rows_that_the_store_never_had_are_made_anew(tmp_path: Path, truth: Truth) -> None:
+    other = Truth(vectors(3001)[1:], np.ones(3000, np.bool_))
+    folder = directory(tmp_path)
+    folder.load(2000, other, "1:other")
+    folder.extend(3000, "2:other")
+    folder.put(range(2000, 3000), other.matrix[2000:])
+    folder.close()
+    known = {"1:other", "1:own"}
+    index = directory(tmp_path).load(3000, truth, "1:own", known.__contains__)
+    assert truth.asked == [(0, 3000)]
+    wanted = [row.tobytes() if here else None for row, here in zip(truth.matrix, truth.present, strict=True)]
+    assert contents(index) == wanted
+    truth.asked.clear()
+    again = directory(tmp_path).load(3000, nothing, "2:own", known.__contains__)
+    assert contents(again) == wanted
+
+
 def test_old_indexes_stay_as_they_were(tmp_path: Path) -> None:
     matrix = vectors(2000)
     folder = directory(tmp_path)

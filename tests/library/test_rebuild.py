@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -116,3 +117,24 @@ def test_the_embedder_that_replaced_another_stays_over_a_restart(tmp_path: Path)
     again = make_library(tmp_path)
     again.use_embedder(first)
     assert list(again.rows_without_embedding()) == []
+
+
+def test_vectors_of_another_library_or_of_a_lost_store_are_not_taken(tmp_path: Path) -> None:
+    """As many rows under the same model: only the store can tell that they are of other texts."""
+    embedder = HashEmbedder()
+    folders = (tmp_path / "own", tmp_path / "other")
+    for folder, word in zip(folders, ("fox", "crane"), strict=True):
+        library = make_library(folder, [Doc(f"{n}.txt", f"{word} {n}") for n in range(8)], embedder=embedder)
+        embed_all(library, embedder)
+        library.close()
+    own, other = (next(folder.rglob("index/vectors")) for folder in folders)
+    shutil.rmtree(own)
+    shutil.copytree(other, own)
+    library = make_library(folders[0])
+    library.use_embedder(embedder)
+    vectors = library.snapshot().vectors
+    assert vectors is not None
+    for row in range(8):
+        vector = vectors.vector(row)
+        assert vector is not None
+        assert vector.tobytes() == embedder.embed_passage(f"fox {row}").tobytes()

@@ -64,6 +64,7 @@ class VectorDirectory:
         self._lock = threading.Lock()
         self._file: RecordFile | None = None
         self._checksums: list[int] = []
+        self._state = ""
         self._codes = CodeFolder(path, dim, centre_of)
         self._index: VectorIndex | None = None
 
@@ -74,12 +75,25 @@ class VectorDirectory:
             raise RuntimeError("load the directory first")
         return self._index
 
-    def load(self, n_rows: int, vectors_of: VectorsOf) -> VectorIndex:
+    def load(
+        self,
+        n_rows: int,
+        vectors_of: VectorsOf,
+        state: str = "",
+        knows: Callable[[str], bool] = lambda state: True,
+    ) -> VectorIndex:
         """Verify what is on disk, fetch what is missing or damaged, and return the index over `n_rows` rows.
 
         `vectors_of(start, stop)` gives (row, packed vector or None) for rows of that range, in any order; a row that it
         leaves out, or gives None for, stays without a vector. It is asked for ranges that lack a row, never for all of
-        a sound index. A file with more rows than `n_rows` belongs to another state of the store: it is made anew.
+        a sound index. A file with more rows than `n_rows`, or made of a state that the store does not know, holds the
+        vectors of other rows: it is made anew.
+
+        Args:
+            n_rows: rows that the store has.
+            vectors_of: theirs.
+            state: of the store now (`StoreReader.state`).
+            knows: whether the store was ever in a state.
 
         Raises:
             FailedPrecondition: INDEX_MISMATCH; the folder, or a vector of the store, is of another model or dimension.
@@ -90,6 +104,9 @@ class VectorDirectory:
             manifest = read_manifest(self._path)
             if manifest is not None:
                 self._check_model(manifest)
+                if len(manifest.present) > n_rows or not knows(manifest.state):
+                    manifest = None
+            self._state = state
             present = self._open(manifest, n_rows)
             assert self._file is not None
             self._file.grow(n_rows)
@@ -101,14 +118,18 @@ class VectorDirectory:
                 self._fetch(start, stop, vectors_of)
             return self.index
 
-    def extend(self, n_rows: int) -> VectorIndex:
-        """An index over more rows; the new ones have no vector yet. Raises OSError, ValueError for fewer rows."""
+    def extend(self, n_rows: int, state: str = "") -> VectorIndex:
+        """An index over more rows, which the store has in a state; the new ones have no vector yet.
+
+        Raises OSError, ValueError for fewer rows.
+        """
         with self._lock:
             if n_rows < self.index.rows:
                 raise ValueError(f"{n_rows} rows; the index has {self.index.rows}")
             if n_rows > self.index.rows:
                 present = np.zeros(n_rows, np.bool_)
                 present[: self.index.rows] = self.index.present
+                self._state = state
                 self._publish(n_rows, present)
             return self.index
 
@@ -157,7 +178,7 @@ class VectorDirectory:
         if self._file is not None:
             self._file.close()
         present = np.zeros(n_rows, np.bool_)
-        if manifest is None or len(manifest.present) > n_rows:
+        if manifest is None:
             self._file = RecordFile(self._path / self._new_name(), "<f4", (self._dim,))
             self._checksums = []
             return present
@@ -252,10 +273,10 @@ class VectorDirectory:
         """Write it; then remove files that it no longer names."""
         assert self._file is not None
         name, stem = self._file.path.name, self._file.path.stem
-        checksums = tuple(self._checksums)
+        checksums, codes = tuple(self._checksums), self._codes.state
         write_manifest(
             self._path,
-            VectorManifest(self._model, self._version, self._dim, name, present, checksums, self._codes.state),
+            VectorManifest(self._model, self._version, self._dim, name, present, checksums, codes, self._state),
         )
         for other in self._path.glob("vectors-*.*"):
             if other.stem != stem:

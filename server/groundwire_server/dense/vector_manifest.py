@@ -20,7 +20,7 @@ from groundwire_server.dense.embedder import pack_vector, unpack_vector
 __all__ = ["BLOCK_ROWS", "VectorManifest", "block_checksum", "read_manifest", "write_manifest"]
 
 MANIFEST = "vectors.json"
-FORMAT = 1
+FORMAT = 2
 BLOCK_ROWS = 1024
 
 
@@ -34,6 +34,7 @@ class VectorManifest:
     checksums: CRC-32 per block of BLOCK_ROWS rows, over the present rows only: what a crash left in other rows is no
         damage.
     codes: what is kept of the codes beside the vectors; None where a file was written without.
+    state: of the store when it had all of these rows.
     """
 
     model: str
@@ -43,6 +44,7 @@ class VectorManifest:
     present: NDArray[np.bool_]
     checksums: tuple[int, ...]
     codes: CodeState | None = None
+    state: str = ""
 
 
 def block_checksum(matrix: NDArray[np.float32], present: NDArray[np.bool_], block: int) -> int:
@@ -69,6 +71,7 @@ def read_manifest(folder: Path) -> VectorManifest | None:
             present,
             tuple(body["checksums"]),
             _read_codes(body.get("codes")),
+            body["state"],
         )
     except (OSError, ValueError, KeyError, TypeError, zlib.error):
         return None
@@ -85,6 +88,7 @@ def write_manifest(folder: Path, manifest: VectorManifest) -> None:
         "rows": len(manifest.present),
         "present": base64.b64encode(zlib.compress(np.packbits(manifest.present).tobytes(), 1)).decode(),
         "checksums": list(manifest.checksums),
+        "state": manifest.state,
     }
     if manifest.codes is not None:
         centre = manifest.codes.centre

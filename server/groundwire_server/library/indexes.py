@@ -140,7 +140,7 @@ class LibraryIndexes:
                 centre_of=lambda: model_centre(embedder),
             )
             try:
-                directory.load(columns.rows, texts)
+                directory.load(columns.rows, texts, reader.state(), self._store.was)
             except FailedPrecondition:
                 # The library says which embedder is its own; a folder of another one is a leftover.
                 directory.close()
@@ -154,7 +154,8 @@ class LibraryIndexes:
     def _follow_vectors(self, directory: VectorDirectory, columns: ChunkColumns, reader: StoreReader) -> None:
         """New rows whose texts were embedded before have their vectors at once."""
         first = directory.index.rows
-        directory.extend(columns.rows)
+        if first < columns.rows:
+            directory.extend(columns.rows, reader.state())
         start = 0 if self._vectors_behind else first
         if self.embedder is not None and start < columns.rows:
             self._put(directory, _Vectors(columns, reader, self.embedder.version)(start, columns.rows))
