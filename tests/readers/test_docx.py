@@ -74,6 +74,11 @@ SHOWN, HIGH = '<w:vanish w:val="0"/>', '<w:vertAlign w:val="superscript"/>'
         ),
         ("<w:p><m:oMath><m:r><m:t>x=1</m:t></m:r></m:oMath></w:p>", "x=1"),
         (
+            f"<w:p>{run('up to ')}<m:oMathPara><m:oMath><m:sSup><m:e><m:r><m:t>10</m:t></m:r></m:e><m:sup><m:r><m:t>6"
+            "</m:t></m:r></m:sup></m:sSup></m:oMath></m:oMathPara></w:p>",
+            "up to 10^6",
+        ),
+        (
             f"<w:p>{run('before')}<w:r><mc:AlternateContent><mc:Choice><w:txbxContent><w:p>{run('box')}</w:p></w:txbxContent>"
             f"</mc:Choice><mc:Fallback><w:txbxContent><w:p>{run('box')}</w:p></w:txbxContent></mc:Fallback>"
             f"</mc:AlternateContent></w:r></w:p><w:p>{run('after')}</w:p>",

@@ -8,6 +8,7 @@ from typing import Any
 
 import pptx
 import pytest
+from lxml import etree
 from pptx.util import Inches
 
 from groundwire_server.errors import DocumentRefused, ErrorReason
@@ -36,6 +37,52 @@ def slide(deck: Any, title: str = "") -> Any:
     if title:
         made_slide.shapes.title.text = title
     return made_slide
+
+
+MARKUP = "http://schemas.openxmlformats.org/markup-compatibility/2006"
+
+
+def several_forms(shapes: Any, shape: Any) -> None:
+    """Wrap a shape as PowerPoint wraps one that holds a formula."""
+    wrapped = etree.fromstring(
+        f'<mc:AlternateContent xmlns:mc="{MARKUP}"><mc:Choice/><mc:Fallback/></mc:AlternateContent>'
+    )
+    shapes.element.append(wrapped)
+    wrapped[0].append(shape.element)
+
+
+def test_a_box_that_stands_in_several_forms_is_read_once() -> None:
+    def fill(deck: Any) -> None:
+        one = slide(deck, "Title")
+        several_forms(one.shapes, box(one.shapes, 1, 2, "first form\nof two"))
+        formula = box(one.shapes, 1, 4, "up to ")
+        formula.text_frame.paragraphs[0]._p.append(
+            etree.fromstring(
+                '<a14:m xmlns:a14="http://schemas.microsoft.com/office/drawing/2010/main" '
+                'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"><m:oMath><m:sSup><m:e><m:r><m:t>10'
+                "</m:t></m:r></m:e><m:sup><m:r><m:t>6</m:t></m:r></m:sup></m:sSup></m:oMath></a14:m>"
+            )
+        )
+        several_forms(one.shapes, formula)
+
+    assert read(made(fill)).text.split("\n\n") == ["Title", "first form\nof two", "up to 10^6"]
+
+
+def test_figures_that_stand_high_in_cells_and_titles_stay_apart() -> None:
+    def raise_one(frame: Any) -> None:
+        run = frame.paragraphs[0].add_run()
+        run.text = "1"
+        run.font._element.set("baseline", "30000")
+
+    def fill(deck: Any) -> None:
+        one = slide(deck, "Cost of 500")
+        raise_one(one.shapes.title.text_frame)
+        table = one.shapes.add_table(2, 1, Inches(1), Inches(2), Inches(2), Inches(1)).table
+        for number, text in enumerate(("Cost", "1,204")):
+            table.cell(number, 0).text = text
+        raise_one(table.cell(1, 0).text_frame)
+
+    assert read(made(fill)).text.split() == ["Cost", "of", "500^1", "Cost", "Cost:", "1,204^1"]
 
 
 def box(shapes: Any, left: float, top: float, text: str) -> Any:

@@ -157,6 +157,11 @@ def test_shared_texts_runs_and_pronunciation() -> None:
     assert read(minimal_xlsx(cells, shared)).text == "one two_x; 東京; said"
 
 
+def test_the_mark_of_a_note_makes_no_figure_longer() -> None:
+    shared = '<si><r><t>1,204</t></r><r><rPr><vertAlign val="superscript"/></rPr><t>1</t></r></si>'
+    assert read(minimal_xlsx('<sheetData><row><c t="s"><v>0</v></c></row></sheetData>', shared)).text == "1,204^1"
+
+
 SHEET = "xl/worksheets/sheet1.xml"
 
 

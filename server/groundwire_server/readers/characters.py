@@ -8,7 +8,8 @@ from groundwire_server.text import is_cjk
 
 __all__ = ["is_wide", "raised", "settle_raised"]
 
-_FIGURES = re.compile(r"[0-9+=()−-]+")
+# Of notes there may be several (1,2), or of a table with a letter (3a); parts and powers have signs.
+_FIGURES = re.compile(r"(?:[+=(−-]*[0-9](?:[0-9+=()−./*;–-]|, ?)*[a-z]?[)]?|[+=()−-]+)")
 _RAISED = str.maketrans("0123456789+-−=()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾")
 # Around figures that stand high, until it is known what stands before them; no text holds these controls otherwise.
 _HIGH, _LOW = "\x0e", "\x0f"

@@ -7,6 +7,7 @@ from typing import Any
 
 from groundwire_server.readers.characters import raised
 from groundwire_server.readers.docx_numbers import W
+from groundwire_server.readers.formulas import office_formula
 
 __all__ = ["ParagraphText", "local"]
 
@@ -56,6 +57,8 @@ class ParagraphText:
                 yield child.text or ""
             elif name == "r" and _is_raised(child):
                 yield raised("".join(self._inside(child)))
+            elif name == "oMath":
+                yield office_formula(child)
             elif name in _SHOWN_AS:
                 yield _SHOWN_AS[name]
             elif name in _NOTES:

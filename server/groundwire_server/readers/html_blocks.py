@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from lxml import etree
 
 from groundwire_server.readers.characters import is_wide
+from groundwire_server.readers.docx_numbers import chinese, han, letters, roman
 from groundwire_server.readers.grid import Grid
-from groundwire_server.readers.html_tree import BLOCKS, Boilerplate, local_name, plain_content, raised_content
+from groundwire_server.readers.html_tree import BLOCKS, Boilerplate, local_name, plain_content, set_content
 from groundwire_server.readers.text_builder import TextBuilder
 
 __all__ = ["add_html"]
@@ -21,6 +23,23 @@ _BREAK, _BLANK, _TAB = "\x01", "\x02", "\x03"
 _KEPT = str.maketrans({"\n": _BREAK, "\r": None, " ": _BLANK, "\t": _TAB})
 _SHOWN = str.maketrans({_BREAK: "\n", _BLANK: " ", _TAB: "\t"})
 _MARKS = str.maketrans({_BREAK: None, _BLANK: None, _TAB: None})
+_LIST_STYLE = re.compile(r"(?:^|;)\s*list-style(?:-type)?\s*:\s*([a-z-]+)", re.IGNORECASE)
+_NUMBER_FORMS: Mapping[str, Callable[[int], str]] = {
+    "A": letters,
+    "I": roman,
+    "a": lambda number: letters(number).lower(),
+    "i": lambda number: roman(number).lower(),
+    "upper-alpha": letters,
+    "upper-latin": letters,
+    "upper-roman": roman,
+    "lower-alpha": lambda number: letters(number).lower(),
+    "lower-latin": lambda number: letters(number).lower(),
+    "lower-roman": lambda number: roman(number).lower(),
+    "cjk-ideographic": han,
+    "japanese-informal": han,
+    "simp-chinese-informal": chinese,
+    "trad-chinese-informal": chinese,
+}
 _MAX_CELL_CHARS = 1000
 _MAX_SPAN = 1000
 
@@ -45,6 +64,27 @@ def add_html(
     return _Walk(builder, boilerplate, dict(place or {}), level_shift).through(root)
 
 
+@dataclass(slots=True)
+class _Numbers:
+    """How the items of a list are counted.
+
+    form: the number of an item as it is shown; None: items have none.
+    coming: the number of the next item. step: -1 where they count down.
+    """
+
+    form: Callable[[int], str] | None
+    coming: int = 1
+    step: int = 1
+
+    def next(self, said: str | None) -> str:
+        """What stands before the next item, which may say its number itself."""
+        if self.form is None:
+            return ""
+        number = _whole(said, self.coming)
+        self.coming = number + self.step
+        return f"{self.form(number)}. "
+
+
 class _Walk:
     """The walk through a tree: pieces of the paragraph that is open, and what it stands in."""
 
@@ -60,7 +100,7 @@ class _Walk:
         self._close = False
         self._marker = ""  # the number of a list item whose text has not begun
         self._verbatim = 0
-        self._lists: list[int] = []
+        self._lists: list[_Numbers] = []
         self._paragraphs = 0
         self._tables = 0
 
@@ -77,8 +117,8 @@ class _Walk:
             elif name == "table" and (grid := _data_table(element)) is not None:
                 self._add_table(element, grid)
                 walk.skip_subtree()
-            elif name == "sup":
-                self._take(raised_content(element))
+            elif (known := set_content(element, name)) is not None:
+                self._take(known)
                 walk.skip_subtree()
             else:
                 self._enter(name, element)
@@ -96,13 +136,10 @@ class _Walk:
         self._level = _HEADINGS.get(name, self._level)
         self._verbatim += name == "pre"
         if name in ("ul", "ol", "menu", "dir"):
-            self._lists.append(_whole(element.get("start"), 1) if name == "ol" else 0)
+            self._lists.append(_numbers(name, element))
         elif name == "li" and self._lists:
             self._close, self._marker = True, ""
-            number = _whole(element.get("value"), self._lists[-1]) if self._lists[-1] else 0
-            if number:
-                self._lists[-1] = number + 1
-                self._marker = f"{number}. "
+            self._marker = self._lists[-1].next(element.get("value"))
         elif name == "dd":
             self._close = True
 
@@ -161,6 +198,19 @@ def _one_blank(match: re.Match[str]) -> str:
     text = match.string
     before, after = text[max(0, match.start() - 1) : match.start()], text[match.end() : match.end() + 1]
     return "" if "\n" in match[0] and before and after and is_wide(before) and is_wide(after) else " "
+
+
+def _numbers(name: str, element: etree._Element) -> _Numbers:
+    """How a list is counted, as its attributes and its own style say."""
+    if name != "ol":
+        return _Numbers(None)
+    style = _LIST_STYLE.search(element.get("style", ""))
+    kind = style[1].lower() if style else (element.get("type") or "1").strip()
+    if kind == "none":
+        return _Numbers(None)
+    down = element.get("reversed") is not None
+    items = sum(local_name(child) == "li" for child in element) if down else 1
+    return _Numbers(_NUMBER_FORMS.get(kind, str), _whole(element.get("start"), items), -1 if down else 1)
 
 
 def _whole(text: str | None, otherwise: int) -> int:

@@ -10,9 +10,10 @@ from lxml import etree
 from groundwire_server.errors import DocumentRefused, ErrorReason
 from groundwire_server.readers.characters import raised
 from groundwire_server.readers.container import broken, raise_if_out_of_memory
+from groundwire_server.readers.formulas import web_formula
 from groundwire_server.readers.plain_text import NO_CONTENT
 
-__all__ = ["BLOCKS", "Boilerplate", "content_root", "local_name", "parse_html", "plain_content", "raised_content"]
+__all__ = ["BLOCKS", "Boilerplate", "content_root", "local_name", "parse_html", "plain_content", "set_content"]
 
 # Elements that stand apart from what is beside them.
 _BLOCK_NAMES = """
@@ -34,6 +35,8 @@ _BOILERPLATE_ROLE_NAMES = (
 )
 _BOILERPLATE_ROLES = frozenset(_BOILERPLATE_ROLE_NAMES.split())
 _SECTIONS = frozenset({"article", "main", "section", "blockquote", "td"})
+_NOTE_MARKS = frozenset({"noteref", "doc-noteref", "footnote-ref"})
+_MAX_MARK_CHARS = 8
 _HIDDEN_STYLE = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 
 
@@ -135,16 +138,36 @@ def plain_content(element: etree._Element) -> str:
             pieces.append((inner.tail or "") if inner is not element else "")
         elif name in _NO_CONTENT:
             walk.skip_subtree()
-        elif name == "sup":
-            pieces.append(raised_content(inner))
+        elif (known := set_content(inner, name)) is not None:
+            pieces.append(known)
             walk.skip_subtree()
         else:
             pieces.append(inner.text or "")
     return " ".join("".join(pieces).split())
 
 
-def raised_content(element: etree._Element) -> str:
-    """The text of a `sup`: the mark of a note as "[1]", a figure as one that stands high."""
+def set_content(element: etree._Element, name: str) -> str | None:
+    """The text of an element whose letters are not set one after the other; None for any other element.
+
+    These are a `sup` (the mark of a note as "[1]", a figure as one that stands high), the mark of a note whose looks a
+    style makes, and a formula.
+    """
+    if name == "sup":
+        return _raised_content(element)
+    if name == "math":
+        return web_formula(element)
+    return _note_mark(element) if name == "a" else None
+
+
+def _note_mark(element: etree._Element) -> str | None:
+    """The mark of a note, "[1]", where an element says that it is one."""
+    kind = element.get("epub:type") or element.get("{http://www.idpf.org/2007/ops}type") or ""
+    said = {*kind.split(), *(element.get("role") or "").split(), *(element.get("class") or "").split()}
+    text = "".join("".join(map(str, element.itertext())).split())
+    return f"[{text.strip('[]')}]" if said & _NOTE_MARKS and 0 < len(text) <= _MAX_MARK_CHARS else None
+
+
+def _raised_content(element: etree._Element) -> str:
     text = " ".join("".join(map(str, element.itertext())).split())
     above = element.getparent()
     links = (above is not None and local_name(above) == "a") or any(local_name(each) == "a" for each in element)

@@ -13,6 +13,8 @@ from groundwire_server.evidence import Locator
 from groundwire_server.readers.characters import raised
 from groundwire_server.readers.container import broken, parse_xml, raise_if_out_of_memory
 from groundwire_server.readers.document import ReaderOutput, ReadWarning, Source, WarningKind
+from groundwire_server.readers.docx_inline import local
+from groundwire_server.readers.formulas import office_formula
 from groundwire_server.readers.grid import Grid
 from groundwire_server.readers.office import checked_package, core_properties
 from groundwire_server.readers.text_builder import TextBuilder, one_line
@@ -21,10 +23,12 @@ __all__ = ["PptxReader"]
 
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
+_COMPATIBILITY = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 # Tops that differ by less than this share of the slide's height stand in one row, read from left to right.
 _ROW_SHARE = 0.04
 _MAX_NESTING = 20
+_SHAPES = frozenset({"cxnSp", "graphicFrame", "grpSp", "pic", "sp"})
 
 
 class PptxReader:
@@ -59,6 +63,7 @@ class PptxReader:
         builder = TextBuilder(source, (("slide", "para", "notes"),))
         height = opened.slide_height or 0
         for number, slide in enumerate(slides, 1):
+            _choose_forms(slide.shapes.element)
             _Slide(source, builder, number, slide, height).add()
         title, attributes = core_properties(opened)
         return [builder.document(self.media_type, title=title, attributes=attributes)]
@@ -117,7 +122,7 @@ class _Slide:
 
     def _text(self, shape: Any) -> None:
         if self._title_id is not None and shape.shape_id == self._title_id:
-            self._add(one_line(shape.text_frame.text), level=1)
+            self._add(one_line(_text_in(shape.text_frame)), level=1)
             return
         first = True
         for paragraph in shape.text_frame.paragraphs:
@@ -131,7 +136,7 @@ class _Slide:
                 if cell.is_spanned:
                     continue
                 across, down = (cell.span_width, cell.span_height) if cell.is_merge_origin else (1, 1)
-                grid.put(one_line(cell.text_frame.text), across, down)
+                grid.put(one_line(_text_in(cell.text_frame)), across, down)
         first = True
         for _, line in grid.lines():
             first = not self._add(line, close=not first) and first
@@ -167,18 +172,44 @@ class _Slide:
         return added
 
 
+def _choose_forms(tree: Any) -> None:
+    """Put the first form that holds a shape in the place of things with several forms, as text boxes with formulas are.
+
+    Of a thing that is no shape in any of them, as what is drawn by hand, the last form stays.
+    """
+    for several in list(tree.iter(f"{_COMPATIBILITY}AlternateContent")):
+        parent = several.getparent()
+        if local(parent) not in ("spTree", "grpSp"):
+            continue
+        forms = list(several)
+        holding = [form for form in forms if any(local(child) in _SHAPES for child in form)]
+        for child in list((holding or forms[-1:] or [()])[0]):
+            several.addprevious(child)
+        parent.remove(several)
+
+
+def _text_in(frame: Any) -> str:
+    return "\n".join(_text_of(paragraph) for paragraph in frame.paragraphs)
+
+
 def _text_of(paragraph: Any) -> str:
-    pieces = []
-    for child in paragraph._p:
-        name = child.tag.rpartition("}")[2]
+    return "".join(_pieces(paragraph._p))
+
+
+def _pieces(parent: Any) -> Iterator[str]:
+    for child in parent:
+        name = local(child)
         if name == "br":
-            pieces.append("\n")
+            yield "\n"
         elif name in ("r", "fld"):
             text = "".join(said.text or "" for said in child.iter(f"{_A}t"))
             look = child.find(f"{_A}rPr")
             high = look is not None and look.get("baseline", "0").strip("0%")[:1] not in ("", "-")
-            pieces.append(raised(text) if high else text)
-    return "".join(pieces)
+            yield raised(text) if high else text
+        elif name == "m":
+            yield office_formula(child)
+        elif name == "AlternateContent":
+            yield from _pieces(child[0] if len(child) else ())
 
 
 def _in_order(shapes: Any, title_id: int | None, height: int) -> Iterator[Any]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from lxml import etree
 
 from groundwire_server.evidence import Attribute
+from groundwire_server.readers.characters import raised, settle_raised
 from groundwire_server.readers.container import Container, broken, parse_xml
 from groundwire_server.readers.number_format import BUILT_IN_FORMATS
 from groundwire_server.readers.properties import file_properties, read_day
@@ -153,8 +154,14 @@ def rich_text(item: etree._Element) -> str:
         if name == "t":
             pieces.append(child.text or "")
         elif name == "r":
-            pieces += [part.text or "" for part in _children(child, "t")]
-    return _unescaped("".join(pieces))
+            said = "".join(part.text or "" for part in _children(child, "t"))
+            pieces.append(raised(said) if _stands_high(child) else said)
+    return _unescaped(settle_raised("".join(pieces)))
+
+
+def _stands_high(run: etree._Element) -> bool:
+    looks = (place for look in _children(run, "rPr") for place in _children(look, "vertAlign"))
+    return any(place.get("val") == "superscript" for place in looks)
 
 
 def local_name(tag: object) -> str:
