@@ -15,7 +15,7 @@ from tests.cli.commands import REPORT, run, write
 
 def test_documents_go_in_once() -> None:
     folder = write("mine", {"reports/2024.md": REPORT, "a.txt": "apples"})
-    first = run("ingest", folder)
+    first = run("ingest", folder, "--verbose")
     assert first.code == 0
     assert first.out.splitlines() == [
         "a.txt revision 1, 1 chunks",
@@ -24,12 +24,12 @@ def test_documents_go_in_once() -> None:
     ]
     assert run("ingest", folder).out == "0 stored, 2 unchanged, 0 refused\n"
     write(folder, {"a.txt": "apples and pears"})
-    assert run("ingest", folder).out.splitlines()[0] == "a.txt revision 2, 1 chunks"
+    assert run("ingest", folder).out == "1 stored, 1 unchanged, 0 refused\n"
 
 
 def test_files_and_folders_together_and_only_some_of_them() -> None:
     folder = write("mine", {"a.md": "apples", "b.txt": "pears", "old/c.md": "plums"})
-    ran = run("ingest", folder, "mine/b.txt", "--include", "*.md", "--exclude", "old")
+    ran = run("ingest", folder, "mine/b.txt", "--include", "*.md", "--exclude", "old", "--verbose")
     assert ran.out.splitlines() == [
         "a.md revision 1, 1 chunks",
         "b.txt revision 1, 1 chunks",
@@ -39,7 +39,10 @@ def test_files_and_folders_together_and_only_some_of_them() -> None:
 
 def test_a_dry_run_stores_nothing() -> None:
     folder = write("mine", {"a.md": "apples"})
-    assert run("ingest", folder, "--dry-run").out.splitlines()[-1] == "1 would be stored, 0 unchanged, 0 refused"
+    assert (
+        run("ingest", folder, "--dry-run").out.splitlines()[-1]
+        == "1 would be stored (1 new, 0 changed), 0 unchanged, 0 refused"
+    )
     assert "0 snippets" in run("retrieve", "apples").out
 
 
@@ -51,6 +54,7 @@ def test_frames_for_programs() -> None:
         "IngestAccepted",
         "IngestAck",
         "DocumentOutcome",
+        "FolderSummary",
         "IngestSummary",
     }
     outcomes = {frame["doc_id"]: frame for frame in ran.frames if frame["frame"] == "DocumentOutcome"}
@@ -77,7 +81,7 @@ def test_what_cannot_be_read_is_named_and_the_others_go_on() -> None:
     (folder / "below" / "up").symlink_to("..")
     os.mkfifo(folder / "pipe")
     Path(os.fsdecode(os.fsencode(folder) + b"/we\xffird.txt")).write_text("x", encoding="utf-8")
-    ran = run("ingest", folder)
+    ran = run("ingest", folder, "--verbose")
     assert ran.code == 3
     assert ran.out.splitlines() == ["a.txt revision 1, 1 chunks", "1 stored, 0 unchanged, 10 refused"]
     *lines, advice = ran.err.splitlines()

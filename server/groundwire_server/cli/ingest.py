@@ -2,54 +2,66 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
-from typing import Any
+import hashlib
+import os
+from collections import deque
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
 
 import click
 
-from groundwire import (
-    Attribute,
-    Cause,
-    Client,
-    DocumentOutcome,
-    DocumentUpload,
-    ErrorReason,
-    FileContent,
-    GroundwireError,
-    IngestEvent,
-    IngestSummary,
-    Label,
-    Period,
-    Reconnecting,
-)
-from groundwire_server import evidence
+from groundwire import Client, DocumentOutcome, GroundwireError, IngestWarningKind, Label
 from groundwire_server.chunking import CHUNKERS
 from groundwire_server.cli.embeddings import await_embeddings
 from groundwire_server.cli.ending import SOME_REFUSED
+from groundwire_server.cli.folder_sync import FolderSync, SentFile, SyncRules
+from groundwire_server.cli.ingest_report import IngestReport
 from groundwire_server.cli.options import WORDS, json_option, label_option, library_option, server_options
-from groundwire_server.cli.output import show_json
 from groundwire_server.cli.session import Session
-from groundwire_server.cli.streams import note, say
-from groundwire_server.errors import DocumentRefused
-from groundwire_server.ingest import FolderFault, FolderFile, load_sidecar, walk_folder
-from groundwire_server.readers import Metadata, can_read
+from groundwire_server.cli.streams import note
+from groundwire_server.ingest import PathRules
+from groundwire_server.store.folder_record import FolderRecord
 
 __all__ = ["await_vectors", "command"]
 
-_ENDINGS_TOLD = 3
+_NAMED_AT_MOST = 10
+_WARNINGS = [each.name for each in IngestWarningKind if each.name not in ("UNSPECIFIED", "MORE")]
+# What editors leave beside a file while they write it: with --watch it would come and go as a document.
+_PASSING = ("*~", "*.tmp", "*.swp", "#*#")
 
 
 @click.command(name="ingest")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @library_option
+@click.option("--sync", is_flag=True, help="Withdraw what this folder has put in and does not hold any more.")
+@click.option("--watch", is_flag=True, help="Go on with every change until Ctrl-C; with --sync.")
 @click.option("--chunker", type=WORDS, metavar="CHUNKER", default="", help=f"{', '.join(CHUNKERS)}. [the library's]")
 @label_option
 @click.option("--include", type=WORDS, multiple=True, metavar="PATTERN", help="Only files like this, e.g. '*.md'.")
 @click.option("--exclude", type=WORDS, multiple=True, metavar="PATTERN", help="No files like this.")
+@click.option(
+    "--attributes-from",
+    type=WORDS,
+    multiple=True,
+    metavar="PATTERN",
+    help="Attributes out of paths, e.g. 'reports/{year:int}/{company}/*'.",
+)
+@click.option("--label-for", type=WORDS, multiple=True, metavar="PATTERN=LABEL", help="E.g. 'secret/**=CONFIDENTIAL'.")
+@click.option("--lower-labels", is_flag=True, help="Let a document become less sensitive than it was stored.")
+@click.option(
+    "--refuse-warning",
+    "refuse",
+    type=click.Choice(_WARNINGS, case_sensitive=False),
+    multiple=True,
+    metavar="KIND",
+    help=f"Refuse a document with a warning of this kind: {', '.join(_WARNINGS)}.",
+)
+@click.option("--verify", is_flag=True, help="Read and send every file again, whatever is known of it.")
+@click.option("--yes", is_flag=True, help="Withdraw also more than half of the folder's documents.")
 @click.option("--dry-run", is_flag=True, help="Say what would happen, and store nothing.")
 @click.option("--wait/--no-wait", default=True, show_default=True, help="Wait until everything has its vector.")
+@click.option("--verbose", is_flag=True, help="A line for each document.")
 @json_option
 @server_options
 @click.pass_obj
@@ -57,38 +69,62 @@ def command(
     session: Session,
     paths: tuple[Path, ...],
     library: str,
+    sync: bool,
+    watch: bool,
     chunker: str,
     label: str | None,
     include: tuple[str, ...],
     exclude: tuple[str, ...],
+    attributes_from: tuple[str, ...],
+    label_for: tuple[str, ...],
+    lower_labels: bool,
+    refuse: tuple[str, ...],
+    verify: bool,
+    yes: bool,
     dry_run: bool,
     wait: bool,
+    verbose: bool,
     as_json: bool,
 ) -> int | None:
     """Store the documents of PATHS, files or folders, under their paths relative to what was given.
 
     \b
     groundwire ingest ./reports --include '*.md'
+    groundwire ingest ./reports --sync --watch
     groundwire ingest ./minutes --library minutes --dry-run
 
-    A document that is there already with the same content stays as it is; a file that cannot be read is named and the
-    others go on. Exit code 3 when some were refused.
+    Only what is new or changed is read and sent; a file that cannot be read is named and the others go on. With --sync,
+    what a folder has put in and does not hold any more is withdrawn. Exit code 3 when some were refused.
     """
-    report = _Report(as_json)
-    files = _Files(paths, include, exclude, Path(session.settings().data))
-    said = Label.read(label) if label else Label.UNSPECIFIED
-    with session.client(embedder=True) as client:
-        uploads = _uploads(files, chunker, said, report)
+    if watch and dry_run:
+        raise click.UsageError("--watch goes on, --dry-run changes nothing: they do not go together.")
+    if (sync or watch) and not all(path.is_dir() for path in paths):
+        raise click.UsageError("--sync and --watch are for folders.")
+    rules = SyncRules(
+        chunker,
+        Label.read(label) if label else Label.UNSPECIFIED,
+        PathRules(attributes_from, label_for),
+        include,
+        (*exclude, *_PASSING) if watch else exclude,
+        verify,
+        lower_labels,
+        tuple(kind.upper() for kind in refuse),
+    )
+    report = IngestReport(as_json=as_json, verbose=verbose, dry_run=dry_run)
+    with session.client(embedder=True) as client, ExitStack() as stack:
+        run = _Run(session, client, paths, library, rules, report, sync=sync or watch, yes=yes, dry_run=dry_run)
         try:
-            with client.ingest_documents(uploads, library=library, validate_only=dry_run) as events:
-                for event in events:
-                    report.take(event)
-            report.sum_up(paths, dry_run=dry_run)
+            run.open(stack)
+            if watch:
+                _watch(run, report)
+                return None
+            run.once()
             if wait and not dry_run:
                 await_vectors(client, library)
         except KeyboardInterrupt:
+            report.end_progress()
             if not dry_run:
-                note("what was named above is stored; the same command goes on from there")
+                note("what was acknowledged is stored; the same command goes on from there")
             raise
     return SOME_REFUSED if report.refused else None
 
@@ -106,128 +142,175 @@ def await_vectors(client: Client, library: str) -> None:
         ) from None
 
 
-class _Files:
-    """The files of several paths, in order. The server's own data folder is passed over."""
+class _Run:
+    """The folders of one command."""
 
-    def __init__(self, paths: tuple[Path, ...], include: tuple[str, ...], exclude: tuple[str, ...], data: Path) -> None:
-        self._paths = paths
-        self._include = include
-        self._exclude = exclude
-        self._data = data.resolve()
+    def __init__(
+        self,
+        session: Session,
+        client: Client,
+        paths: tuple[Path, ...],
+        library: str,
+        rules: SyncRules,
+        report: IngestReport,
+        *,
+        sync: bool,
+        yes: bool,
+        dry_run: bool,
+    ) -> None:
+        self.paths, self.data = paths, Path(session.settings().data)
+        self._remote = session.address or os.environ.get("GROUNDWIRE_ADDRESS") or ""
+        self._client, self._library, self._report = client, library, report
+        info = client.server_info()
+        most = info.limits.max_document_bytes if info.limits else 0
+        self._rules = _with_server(rules, info.server_version, most)
+        self._sync, self._yes, self._dry_run = sync, yes, dry_run
+        self._syncs: list[FolderSync] = []
 
-    def __iter__(self) -> Iterator[FolderFile | FolderFault]:
-        for path in self._paths:
-            inside = self._below(path)
-            for found in walk_folder(path, include=self._include, exclude=self._exclude):
-                if inside is None or not f"{found.doc_id}/".startswith(inside):
-                    yield found
+    def open(self, stack: ExitStack) -> None:
+        """Open the records of all folders. Raises ClickException when another command is at work on one of them."""
+        self._claimed: dict[str, Path] | None = {} if len(self.paths) > 1 else None
+        for path in dict.fromkeys(self.paths):
+            record = stack.enter_context(self._record(path))
+            if record.was_damaged:
+                note(f"the record of {path} was damaged and begins anew: every file is read once more")
+            self._syncs.append(
+                FolderSync(
+                    self._client, path, self._library, self._rules, record, self._report, self.data, self._claimed
+                )
+            )
 
-    def _below(self, path: Path) -> str | None:
-        """The data folder as ids below a path begin; None: it is elsewhere."""
+    def once(self) -> None:
+        """One pass over everything. Raises ClickException when too much would be withdrawn."""
+        if self._claimed is not None:
+            self._claimed.clear()
+        for each in self._syncs:
+            each.look()
+        if self._sync:
+            self._announce()
+        self._send()
+        for each in self._syncs:
+            self._end(each)
+        self._report.sum_up(", ".join(map(str, self.paths)))
+
+    def _record(self, path: Path) -> FolderRecord:
+        if not path.is_dir():
+            return FolderRecord(None)
+        name = "\0".join((os.fsdecode(path.resolve()), self._library, self._remote)).encode("utf-8", "surrogateescape")
+        file = self.data / "folders" / f"{hashlib.sha256(name).hexdigest()[:32]}.sqlite"
+        if self._dry_run and not file.exists():
+            return FolderRecord(None)
+        file.parent.mkdir(parents=True, exist_ok=True)
         try:
-            return f"{self._data.relative_to(path.resolve()).as_posix()}/"
-        except ValueError:
-            return None
+            return FolderRecord(file, keep=not self._dry_run)
+        except BlockingIOError:
+            raise click.ClickException(f"another `groundwire ingest` is at work on {path}") from None
 
+    def _announce(self) -> None:
+        """Say what goes before anything does."""
+        for each in self._syncs:
+            count = each.record.vanished_count()
+            self._guard(each, count)
+            if count and not self._dry_run:
+                names = [known.doc_id for known in each.record.vanished(most=_NAMED_AT_MOST)]
+                more = f" and {count - len(names)} more" if count > len(names) else ""
+                self._report.note(f"gone from {each.root}, to be withdrawn: {', '.join(names)}{more}")
 
-class _Report:
-    """Tells what happens, document by document; what is refused here in the thread that sends, the rest in ours."""
+    def _guard(self, sync: FolderSync, count: int) -> None:
+        if 2 * count > (own := sync.record.own_count()) and not self._yes and not self._dry_run:
+            raise click.ClickException(
+                f"{count} of {own} documents of {sync.root} are gone from it, and more than half are not withdrawn "
+                "unasked: the folder may be empty or not mounted. --yes withdraws them"
+            )
 
-    def __init__(self, as_json: bool) -> None:
-        self.refused = 0
-        self._as_json = as_json
-        self._told = 0
-        self._no_text: set[str] = set()  # endings of files that no reader takes
-        self._summary: IngestSummary | None = None
-        self._choices: set[str] = set()
-        self._telling = threading.Lock()
-
-    def refuse(self, doc_id: str, error: Cause) -> None:
-        """A file that is not sent at all."""
-        self.take(DocumentOutcome(doc_id, 0, error=error))
-
-    def take(self, event: IngestEvent) -> None:
-        """An event, as it comes."""
-        with self._telling:
-            if self._as_json:
-                show_json(event)
-            match event:
-                case DocumentOutcome(error=error):
-                    self._told += 1
-                    self.refused += error is not None
-                    if error is not None and not can_read(event.doc_id):
-                        self._no_text.add(PurePosixPath(event.doc_id).suffix)
-                    if not self._as_json:
-                        self._tell(event)
-                case IngestSummary():
-                    self._summary = event
-                case Reconnecting(attempt=attempt, delay_seconds=delay):
-                    note(f"connection lost, attempt {attempt} in {delay:.1f} s")
-
-    def sum_up(self, paths: tuple[Path, ...], *, dry_run: bool) -> None:
-        """Counts of the whole, and a word when there was nothing at all."""
-        if not self._told:
-            note(f"nothing to store: no file in {', '.join(map(str, paths))} that is asked for")
-        if self._summary is not None and not self._as_json:
-            done = "would be stored" if dry_run else "stored"
-            say(f"{self._summary.stored} {done}, {self._summary.unchanged} unchanged, {self.refused} refused")
-        if endings := sorted(self._no_text - {""}):
-            passed_over = " ".join(f"--exclude '*{ending}'" for ending in endings[:_ENDINGS_TOLD])
-            note(f"files that are no documents are passed over with {passed_over}")
-
-    def _tell(self, outcome: DocumentOutcome) -> None:
-        if outcome.error is not None:
-            message = outcome.error.message
-            where = "" if message.startswith(outcome.doc_id) else f"{outcome.doc_id}: "
-            note(f"refused {where}{self._short(message)} ({outcome.error.reason.name})")
-        elif not outcome.unchanged:
-            say(f"{outcome.doc_id} revision {outcome.revision}, {outcome.chunks} chunks")
-        for warning in outcome.warnings:
-            note(f"  look at {warning.locator}: {warning.message}")
-
-    def _short(self, message: str) -> str:
-        """The message; what is read instead is told once and not with each of a folder's files."""
-        what, others, choices = message.partition("; those read are ")
-        if choices not in self._choices:
-            self._choices.add(choices)
-            return message
-        return f"{what}." if others else message
-
-
-def _uploads(files: _Files, chunker: str, label: Label, report: _Report) -> Iterator[DocumentUpload]:
-    sent: dict[str, Path] = {}
-    for found in files:
+    def _send(self) -> None:
+        sent: deque[tuple[FolderSync, SentFile]] = deque()
+        files = sum(each.record.count(to_read=True) for each in self._syncs)
+        self._report.expect(files)
+        flow = _Flow(sent, self._report)
+        uploads = (upload for each in self._syncs for upload in each.uploads(sent))
         try:
-            if isinstance(found, FolderFault):
-                raise found.error
-            said = load_sidecar(found.sidecar) if found.sidecar else Metadata()
-        except DocumentRefused as error:
-            report.refuse(found.doc_id, Cause(ErrorReason.read(error.reason.name), str(error)))
-            continue
-        other = sent.setdefault(found.doc_id, found.path)
-        if other != found.path:
-            # The one would silently become a revision of the other.
-            message = f"another file of this call has the same path below its folder: {other}"
-            report.refuse(found.doc_id, Cause(ErrorReason.CONTRADICTION, message))
-            continue
-        for warning in said.warnings:
-            note(f"  look at {found.sidecar}: {warning}")
-        yield _upload(found, said, chunker, label)
+            with self._client.ingest_documents(
+                uploads, library=self._library, validate_only=self._dry_run, refuse_warnings=self._rules.refuse
+            ) as events:
+                for event in events:
+                    if isinstance(event, DocumentOutcome):
+                        flow.take(event)
+                    self._report.take(event)
+            flow.end()
+        finally:
+            self._report.end_progress()
+        if flow.files and not self._dry_run:
+            for each in self._syncs:
+                each.settle()
+
+    def _end(self, sync: FolderSync) -> None:
+        """What is gone: withdrawn, or told."""
+        record = sync.record
+        if self._sync and not self._dry_run:
+            self._guard(sync, record.vanished_count())  # lines may be gone from a file that was read only now
+            for doc_id in sync.withdraw_vanished():
+                self._report.vanish(doc_id, withdrawn=True)
+            for doc_id in record.left_standing():
+                self._report.note(f"{doc_id} is gone from {sync.root} and stays: others have put it in, or changed it")
+            for doc_id in record.hidden_gone():
+                self._report.note(f"{doc_id} is gone from {sync.root} and stays: you may not read it, nor withdraw it")
+        else:
+            last = ""
+            while some := record.vanished(last):
+                for known in some:
+                    self._report.vanish(known.doc_id, withdrawn=False)
+                last = some[-1].doc_id
+            if count := record.vanished_count():
+                self._report.note(f"{count} documents are gone from {sync.root}; --sync withdraws them")
 
 
-def _upload(file: FolderFile, said: Metadata, chunker: str, label: Label) -> DocumentUpload:
-    """A file with what its `*.meta.toml` says of it; the label of the command and that of the file: the stricter."""
-    return DocumentUpload(
-        file.doc_id,
-        FileContent(file.path),
-        title=said.title,
-        label=max(label, Label.read(said.label.name)) if said.label else label,
-        valid_as_of=said.valid_as_of,
-        attributes=tuple(Attribute(each.name, _value(each.value)) for each in said.attributes),
-        chunker=chunker,
-    )
+class _Flow:
+    """Finds the file that an outcome belongs to: outcomes come in the order in which files were sent."""
+
+    def __init__(self, sent: deque[tuple[FolderSync, SentFile]], report: IngestReport) -> None:
+        self.files = 0
+        self._sent, self._report = sent, report
+        self._seq = 0
+
+    def take(self, outcome: DocumentOutcome) -> None:
+        """An outcome; the first one of another part ends the file before."""
+        if outcome.seq != self._seq:
+            self.end()
+            self._seq = outcome.seq
+        sync, file = self._sent[0]
+        sync.take(file, outcome)
+
+    def end(self) -> None:
+        """All outcomes of the present file have come."""
+        if self._seq:
+            sync, file = self._sent.popleft()
+            sync.finish(file)
+            self.files += 1
+            self._seq = 0
+            self._report.file_done()
 
 
-def _value(value: Any) -> Any:
-    """A value of ours as one of the client's: all are the same but periods."""
-    return Period(value.canonical) if isinstance(value, evidence.Period) else value
+def _with_server(rules: SyncRules, version: str, max_bytes: int) -> SyncRules:
+    return replace(rules, server_version=version, max_bytes=max_bytes or rules.max_bytes)
+
+
+def _watch(run: _Run, report: IngestReport) -> None:
+    """Pass after pass until Ctrl-C, which is the way to end it."""
+    from groundwire_server.cli.folder_watch import watch_folders
+
+    first = True
+    try:
+        for _ in watch_folders(run.paths, run.data):
+            report.begin_pass()
+            try:
+                run.once()
+            except click.ClickException as error:
+                if first:
+                    raise
+                note(f"Error: {error.format_message()}")
+            if first:
+                note(f"watching {', '.join(map(str, run.paths))}; Ctrl-C ends it")
+                first = False
+    except KeyboardInterrupt:
+        note("no longer watching; what was acknowledged is stored")

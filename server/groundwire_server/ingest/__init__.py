@@ -26,6 +26,7 @@ from groundwire_server.ingest.facts import FactFields, FactRules
 from groundwire_server.ingest.folder import SIDECAR_SUFFIX, FolderFault, FolderFile, load_sidecar, walk_folder
 from groundwire_server.ingest.head import DocumentHead, FactFileHead
 from groundwire_server.ingest.path_pattern import PathPatterns
+from groundwire_server.ingest.path_rules import PathRules
 from groundwire_server.ingest.recut import documents_to_recut, recut
 from groundwire_server.ingest.relations import RelationFields, RelationRules
 from groundwire_server.ingest.stream import IngestLimits, IngestOpening, IngestTarget
@@ -58,6 +59,7 @@ __all__ = [
     "IngestSummary",
     "IngestTarget",
     "PathPatterns",
+    "PathRules",
     "PreparedDocument",
     "RefusedDocument",
     "RejectedRow",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from groundwire_server.errors import ErrorReason, InvalidRequest, Violation
 
-__all__ = ["PathPatterns"]
+__all__ = ["PathPatterns", "fragment"]
 
 
 class PathPatterns:
@@ -61,14 +61,15 @@ def _translated(pattern: str) -> str:
     names = [name for name in body.split("/") if name]
     if not names:
         raise ValueError("is empty")
-    parts = [r"(?:[^/]+/)*" if name == "**" else _name(name) + "/" for name in names]
+    parts = [r"(?:[^/]+/)*" if name == "**" else fragment(name) + "/" for name in names]
     path = "".join(parts).removesuffix("/")
     if names[-1] == "**":
         return f"{path}.+"
     return f"{path}(?:/.*)?" if anchored else f"(?:[^/]+/)*{path}(?:/.*)?"
 
 
-def _name(name: str) -> str:
+def fragment(name: str) -> str:
+    """A pattern within one name of a path as a regular expression. Raises ValueError when it is malformed."""
     out, place = [], 0
     while place < len(name):
         char = name[place]
