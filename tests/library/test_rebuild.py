@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import gc
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -138,3 +140,21 @@ def test_vectors_of_another_library_or_of_a_lost_store_are_not_taken(tmp_path: P
         vector = vectors.vector(row)
         assert vector is not None
         assert vector.tobytes() == embedder.embed_passage(f"fox {row}").tobytes()
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="there is no list of open files")
+def test_a_library_that_was_closed_holds_no_file_open(tmp_path: Path) -> None:
+    library = make_library(tmp_path, [Doc("a.txt", "fox")], embedder=HashEmbedder())
+    assert _open_files(tmp_path)
+    library.close()
+    del library
+    gc.collect()
+    assert _open_files(tmp_path) == []
+
+
+def _open_files(folder: Path) -> list[Path]:
+    found = []
+    for each in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):
+            found.append(each.readlink())
+    return [path for path in found if path.is_relative_to(folder)]

@@ -100,8 +100,10 @@ class LibraryIndexes:
         self._words.settle()
 
     def close(self) -> None:
-        """Save what is not on disk yet, and end the work behind the writes."""
+        """Save what is not on disk yet, end the work behind the writes, and let go of the files of vectors."""
         self._words.close()
+        if self._vectors is not None:
+            self._vectors.close()
 
     def use_embedder(
         self, embedder: Embedder | None, columns: ChunkColumns, reader: StoreReader, *, anew: bool = False
