@@ -6,7 +6,7 @@ RAGSpine runs in a process of its own (`ragspine_peer.py`) under `--python`, whi
 named, a virtual environment is made in the cache: version 0.13 where a Python 3.12 or later is found, else 0.11 under
 this one. Ours is a whole server: its figure is the CPU time of the server's process for a NarrativeRetrieve by words
 alone, from the request to the last frame, with citations, highlights and all; theirs is the retriever alone, without a
-server.
+server. No question that is measured was asked before.
 """
 
 from __future__ import annotations
@@ -53,16 +53,18 @@ def main() -> int:
             peer(python, corpus_file(given.cache, given.shared, size), database) as theirs,
             started(data, None) as ours,
         ):
-            asked = questions(given.shared, WARMING + given.questions)[: WARMING + given.questions]
-            for text in asked:
+            asked = questions(given.shared, WARMING + given.questions * OURS_A_TURN)
+            for text in asked[:WARMING]:
                 ours.ask(request(text, LEXICAL, ""))
             cpu: list[float] = []
             peers: list[float] = []
-            for text in asked[WARMING:]:
-                peers.append(theirs.ask(text)["cpu_ms"])
-                # Ours is too short for one reading of the clock beside the other's seconds.
+            for turn in range(given.questions):
+                first = WARMING + turn * OURS_A_TURN
+                peers.append(theirs.ask(asked[first])["cpu_ms"])
+                # Ours is too short for one reading of the clock beside the other's seconds: the same question, and
+                # others that come for the first time as well.
                 spent = ours.cpu_seconds()
-                for _ in range(OURS_A_TURN):
+                for text in asked[first : first + OURS_A_TURN]:
                     ours.ask(request(text, LEXICAL, ""))
                 cpu.append((ours.cpu_seconds() - spent) * 1e3 / OURS_A_TURN)
             value, peer_value = statistics.median(cpu), statistics.median(peers)
