@@ -107,7 +107,7 @@ def test_a_folder_with_something_bad(at: Run, alone: Path, told: Tell, spoil: Ca
     name = f"good-{spoil.__name__}.md"
     folder = write(alone / "mine", {name: f"A good text beside it: {spoil.__name__}."})
     spoil(folder)
-    ran = at("ingest", "mine")
+    ran = at("ingest", "mine", "--verbose")
     assert ran.out.startswith(f"{name} revision 1, 1 chunks\n1 stored, 0 unchanged, ")
     told(of_command(ran))
 
@@ -115,7 +115,7 @@ def test_a_folder_with_something_bad(at: Run, alone: Path, told: Tell, spoil: Ca
 def test_a_file_that_may_not_be_read(alone: Path, told: Tell) -> None:
     folder = write(alone / "mine", {"bad.md": "A secret.", "good.md": "A good text."})
     (folder / "bad.md").chmod(0)
-    ran = run_with_few_rights("--data", "data", "ingest", "mine")
+    ran = run_with_few_rights("--data", "data", "ingest", "mine", "--verbose")
     assert ran.out.startswith("good.md revision 1")
     told(of_command(ran))
 

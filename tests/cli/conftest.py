@@ -13,5 +13,6 @@ def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name.startswith(("GROUNDWIRE_", "RAGSPINE_")):
             monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("GROUNDWIRE_EMBEDDING_BACKEND", "none")
     monkeypatch.chdir(tmp_path)

@@ -64,7 +64,7 @@ def test_a_model_that_must_be_there(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_ingest_that_is_broken_off_keeps_what_it_said() -> None:
     folder = write("mine", {f"{number:04}.txt": f"Report {number} on bridges." for number in range(3000)})
-    process = spawn("ingest", folder)
+    process = spawn("ingest", folder, "--verbose")
     assert process.stdout is not None
     first = [process.stdout.readline() for _ in range(3)]
     process.send_signal(signal.SIGINT)

@@ -197,7 +197,7 @@ class _Run:
         if not path.is_dir():
             return FolderRecord(None)
         name = "\0".join((os.fsdecode(path.resolve()), self._library, self._remote)).encode("utf-8", "surrogateescape")
-        file = self.data / "folders" / f"{hashlib.sha256(name).hexdigest()[:32]}.sqlite"
+        file = self._records() / f"{hashlib.sha256(name).hexdigest()[:32]}.sqlite"
         if self._dry_run and not file.exists():
             return FolderRecord(None)
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -205,6 +205,13 @@ class _Run:
             return FolderRecord(file, keep=not self._dry_run)
         except BlockingIOError:
             raise click.ClickException(f"another `groundwire ingest` is at work on {path}") from None
+
+    def _records(self) -> Path:
+        """Beside the library where that is ours; what a server elsewhere has is noted in the user's own folder."""
+        if not self._remote:
+            return self.data / "folders"
+        state = os.environ.get("XDG_STATE_HOME", "")
+        return Path(state) / "groundwire/folders" if state else Path.home() / ".local/state/groundwire/folders"
 
     def _announce(self) -> None:
         """Say what goes before anything does."""
