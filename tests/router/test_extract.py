@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from groundwire_server.evidence import Label, Lineage, Snippet, TextPassage, Trust
 from groundwire_server.router.extract import MAX_QUOTATIONS, PASSAGES, Wording, choose_quotations
+from groundwire_server.router.quotable import quotable_spans
 from groundwire_server.text import tokenize
 from tests.support.hostile_text import hostile_text
 
@@ -87,6 +89,59 @@ def test_headings_and_rows_of_tables_are_no_sentences() -> None:
     asked = Wording.of([], ["flood", "May"], "en")
     assert choose(asked, [text], beside=OTHERS)[0] == "The flood came in May."
     assert not any(sentence.startswith(("#", "|")) for sentence in choose(asked, [text], beside=OTHERS))
+
+
+def test_a_row_of_a_table_is_quoted_whole_with_its_heads() -> None:
+    rows = (
+        "Zone; Ticket; Price\nZone: Inner city; Ticket: Single; Price: 2.90\nZone: Airport; Ticket: Single; Price: 4.60"
+    )
+    asked = Wording.of([], ["airport", "ticket"], "en")
+    assert choose(asked, [f"Tariffs of the ferry; valid today.\n\n{rows}"], beside=OTHERS) == [
+        "Zone: Airport; Ticket: Single; Price: 4.60"
+    ]
+    japanese = "種類; 料金\n種類: オートバイ; 料金: 六百円\n種類: 自転車; 料金: 百円"
+    asked = Wording.of([], ["自転車", "料金"], "ja")
+    assert choose(asked, [japanese], beside=OTHERS)[0].endswith("種類: 自転車; 料金: 百円")
+    assert not any("種類; 料金" in row for row in choose(asked, [japanese], beside=OTHERS))
+
+
+@pytest.mark.parametrize(
+    ("phrases", "language", "text", "quoted"),
+    [
+        (
+            ["lost ticket", "cost"],
+            "en",
+            "Q: What does a lost ticket cost?\nA: It is 25 euros. Ask at the desk.",
+            ["Q: What does a lost ticket cost?\nA: It is 25 euros."],
+        ),
+        (
+            ["紛失", "料金"],
+            "ja",
+            "問：紛失の料金は？\n答：二千円です。窓口でお支払いください。",
+            ["問：紛失の料金は？\n答：二千円です。"],
+        ),
+        (
+            ["丢失", "费用"],
+            "zh",
+            "问：丢失车票的费用是多少？\n答：二十五元。",
+            ["问：丢失车票的费用是多少？\n答：二十五元。"],
+        ),
+        (["lost ticket", "cost"], "en", "What does a lost ticket cost?", []),
+        (["lost ticket", "cost"], "en", "What does a lost ticket cost?\n\n# Trailers\n\nThey may stay.", []),
+        (["lost ticket", "cost"], "en", "What does a lost ticket cost? " + "Of words " * 50 + ".", []),
+    ],
+)
+def test_a_question_is_quoted_with_its_answer_or_not_at_all(
+    phrases: list[str], language: str, text: str, quoted: list[str]
+) -> None:
+    assert choose(Wording.of([], phrases, language), [text], beside=OTHERS) == quoted
+
+
+@given(text=hostile_text())
+def test_what_can_be_quoted_stands_apart_and_in_order(text: str) -> None:
+    spans = quotable_spans(text)
+    assert all(text[span.start : span.end].strip() == text[span.start : span.end] != "" for span in spans)
+    assert all(before.end <= after.start for before, after in itertools.pairwise(spans))
 
 
 def test_a_dot_inside_a_word_ends_no_sentence() -> None:

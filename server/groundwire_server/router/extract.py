@@ -14,14 +14,14 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from groundwire_server.evidence import Snippet, Span, TextPassage, Trust, slice_text
-from groundwire_server.text import detect_language, is_cjk, is_katakana, sentence_spans, tokenize
+from groundwire_server.evidence import Snippet, TextPassage, Trust, slice_text
+from groundwire_server.router.quotable import quotable_spans
+from groundwire_server.text import detect_language, is_cjk, is_katakana, tokenize
 
 __all__ = ["Quotation", "Wording", "choose_quotations"]
 
 MAX_QUOTATIONS = 3
 PASSAGES = 5
-_LONGEST_SENTENCE = 400
 _K1, _B = 1.2, 0.5
 _SHARED = 0.5  # 0: a phrase weighs as all of its words together; 1: as one of them
 _RANK_WEIGHT = 0.9  # what a passage's sentences count, against those of the passage before it
@@ -30,11 +30,7 @@ _ENOUGH = 0.5  # share of the best sentence's score that a further one must reac
 _COVERED = 1 / 4  # share of the weight of the question's words that some sentence must hold
 _NAMED = 1 / 3  # share of the words of the weightiest name that the passages must hold
 
-_NO_SENTENCE = re.compile(r"#{1,6}\s|.*\|.*\|", re.DOTALL)  # a heading, a row of a table
 _CLOSED = re.compile(r"[.。!?！？；;”’」』）》\")]$")
-_INSIDE_WORD = re.compile(r"[a-zA-Z0-9]\.[a-zA-Z0-9]")
-_LINE = re.compile(r"[^\n]+")
-_BLOCK_END = re.compile(r"\n[ \t\r]*(?:\n|(?=[|#>]|[-*+] ))")  # a blank line, or the next row, heading or item
 
 Weigh = Callable[[str], float]
 
@@ -76,7 +72,7 @@ class Wording:
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """A sentence of a passage, exactly as it stands there."""
+    """A sentence of a passage (or a row, or a question with its answer), exactly as it stands there."""
 
     snippet: Snippet
     sentence: str
@@ -118,9 +114,8 @@ def choose_quotations(wordings: Sequence[Wording], weigh: Weigh, snippets: Seque
         _Sentence(number, cjk, span.start, text, Counter(tokenize(text)))
         for number, (_, payload) in enumerate(passages)
         for cjk in (detect_language(payload.text) != "en",)
-        for span in _sentences(payload.text)
+        for span in quotable_spans(payload.text)
         for text in (slice_text(payload.text, span),)
-        if not _NO_SENTENCE.match(text)
     ]
     best: list[_Candidate] = []
     own = wordings[0].cjk if wordings else False
@@ -215,38 +210,3 @@ def _pick(candidates: Sequence[_Candidate]) -> list[_Candidate]:
             chosen.append(candidate)
             covered |= candidate.held
     return chosen
-
-
-def _sentences(text: str) -> list[Span]:
-    """Sentences without blanks around them. A new block ends one, as does any line end where one is very long."""
-    found: list[Span] = []
-    for whole in _whole_sentences(text):
-        at = whole.start
-        for gap in [*_BLOCK_END.finditer(text, whole.start, whole.end), None]:
-            end = whole.end if gap is None else gap.start()
-            found += _lines(text, at, end) if end - at > _LONGEST_SENTENCE else [Span(at, end)]
-            at = end if gap is None else gap.end()
-    stripped = (_strip(text, span) for span in found)
-    return [span for span in stripped if span.start < span.end]
-
-
-def _whole_sentences(text: str) -> list[Span]:
-    """Sentences; a dot between two Latin letters or digits (example.com, U.S.) ends none."""
-    spans: list[Span] = []
-    for span in sentence_spans(text):
-        joined = bool(spans) and _INSIDE_WORD.fullmatch(text, span.start - 2, span.start + 1)
-        if joined:
-            spans[-1] = Span(spans[-1].start, span.end)
-        else:
-            spans.append(span)
-    return spans
-
-
-def _lines(text: str, start: int, end: int) -> list[Span]:
-    return [Span(line.start(), line.end()) for line in _LINE.finditer(text, start, end)]
-
-
-def _strip(text: str, span: Span) -> Span:
-    part = slice_text(text, span)
-    start = span.start + len(part) - len(part.lstrip())
-    return Span(start, max(start, span.start + len(part.rstrip())))
