@@ -19,6 +19,7 @@ from groundwire_server.ingest.events import (
     encode_document_outcomes,
 )
 from groundwire_server.ingest.head import DocumentHead, decode_document_head, encode_document_head
+from groundwire_server.ingest.reading import ReadResult, shared_read_ahead
 from groundwire_server.ingest.stream import IngestLimits, IngestOpening, IngestStream, IngestTarget
 from groundwire_server.ingest.upload import Upload
 from groundwire_server.store.protocol import StoreReader, StoreWriter
@@ -35,7 +36,7 @@ class _Gathered:
     seq: int
     upload: Upload
     rules: DocumentRules
-    documents: list[PreparedDocument | RefusedDocument]
+    documents: ReadResult[list[PreparedDocument | RefusedDocument]]
 
 
 class DocumentIngest(IngestStream[DocumentOutcome]):
@@ -80,7 +81,7 @@ class DocumentIngest(IngestStream[DocumentOutcome]):
     def _prepare(self, seq: int, upload: Upload, rules: DocumentRules) -> _Gathered:
         return _Gathered(seq, upload, rules, self._read(upload, rules))
 
-    def _read(self, upload: Upload, rules: DocumentRules) -> list[PreparedDocument | RefusedDocument]:
+    def _read(self, upload: Upload, rules: DocumentRules) -> ReadResult[list[PreparedDocument | RefusedDocument]]:
         head = decode_document_head(upload.head)
         if upload.too_large:
             most = self._limits.max_document_bytes
@@ -89,8 +90,13 @@ class DocumentIngest(IngestStream[DocumentOutcome]):
                 f"{head.doc_id}: it is over the limit of {most} bytes.",
                 (("max_bytes", str(most)),),
             )
-            return [RefusedDocument(head.doc_id, cause)]
-        return prepare_documents(head, upload.content(), rules)
+            return ReadResult([RefusedDocument(head.doc_id, cause)])
+        raw = upload.content()
+        return shared_read_ahead().read(head.doc_id, raw, head.media_type, lambda: prepare_documents(head, raw, rules))
+
+    def _finish_reading(self) -> None:
+        for gathered in self._gathered:
+            gathered.documents.get()
 
     def _write_gathered(self, writer: StoreWriter) -> list[DocumentOutcome]:
         reader = self._target.store.reader()
@@ -101,7 +107,7 @@ class DocumentIngest(IngestStream[DocumentOutcome]):
         for gathered in self._gathered:
             seq, outcomes = gathered.seq, []
             current = gathered if gathered.rules == rules else self._prepare(seq, gathered.upload, rules)
-            for prepared in current.documents:
+            for prepared in current.documents.get():
                 outcome = self._write(writer, seq, prepared)
                 if outcome.error is not None:
                     revision, chunks = standing.get(outcome.doc_id) or self._active(reader, outcome.doc_id)

@@ -227,6 +227,7 @@ class IngestStream(ABC, Generic[Outcome]):
 
     def _commit(self, *, finish: bool) -> list[IngestEvent]:
         waiting = self.waiting
+        self._finish_reading()
         with self._transaction() as writer:
             if not self._started and not self._validate_only:
                 writer.start_ingest(self._ingest_id, self.kind)
@@ -268,6 +269,9 @@ class IngestStream(ABC, Generic[Outcome]):
         self._stored += stored
         self._unchanged += unchanged
         self._failed += failed
+
+    def _finish_reading(self) -> None:
+        """Wait for what is still being read, before the library is held for writing."""
 
     @abstractmethod
     def _write_gathered(self, writer: StoreWriter) -> list[Outcome]:

@@ -48,6 +48,7 @@ from groundwire_server.readers.registry import (
     can_read,
     find_reader,
     read_document,
+    reads_apart,
 )
 from groundwire_server.readers.stored import place_stored_text, places_follow
 
@@ -87,5 +88,6 @@ __all__ = [
     "places_follow",
     "read_document",
     "read_metadata",
+    "reads_apart",
     "unpack_places",
 ]

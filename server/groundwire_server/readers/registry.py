@@ -81,6 +81,18 @@ def read_document(
     return read_isolated(reader.media_type, source) if reader.isolated else reader.read(source)
 
 
+def reads_apart(doc_id: str, raw: bytes, media_type: str = "") -> bool:
+    """Whether `read_document` reads such a file in a process of its own, so that several at once use several cores."""
+    kind = media_type.partition(";")[0]
+    try:
+        reader = find_reader(doc_id, kind)
+    except DocumentRefused:
+        return False
+    if kind.strip().casefold() in _NOT_SAID:
+        reader = _by_content(raw) or reader
+    return reader.isolated
+
+
 def find_reader(doc_id: str, media_type: str = "") -> Reader:
     """The reader for a media type, else for a name. A name without an ending is plain text.
 
