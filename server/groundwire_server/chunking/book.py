@@ -55,6 +55,7 @@ class BookChunker(SectionChunker):
     """
 
     name = "book"
+    blocks = False
 
     def sections(self, text: str, headings: Headings) -> Iterable[Section]:
         """One a heading, and what stands before the first."""

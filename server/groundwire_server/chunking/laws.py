@@ -19,21 +19,34 @@ _TITLE_CHARS = 80
 _LEVELS = {"编": 11, "編": 11, "章": 12, "节": 13, "節": 13, "条": 16, "條": 16, "项": 18, "項": 18}
 _DIVISION = 14  # 款 over articles, as in Japanese codes
 _CLAUSE = 17  # 款 within an article, as in Chinese ones
-_WORDS = {"part": 11, "title": 11, "chapter": 12, "article": 15, "section": 16, "sec.": 16, "§": 16}
+_WORDS = {
+    "annex": 11,
+    "part": 11,
+    "schedule": 11,
+    "title": 11,
+    "chapter": 12,
+    "art.": 15,
+    "article": 15,
+    "section": 16,
+    "sec.": 16,
+    "§": 16,
+}
 
 _CJK = re.compile(
     rf"第\s?{CJK_NUMBER}\s?(?P<kind>[编編章节節条條款项項])(?:[のノ之]{CJK_NUMBER})*(?=$|\s|[：:（(【《])"
 )
 _LATIN = re.compile(
-    rf"(?P<kind>Article|ARTICLE|Section|SECTION|Sec\.|SEC\.|Chapter|CHAPTER|Part|PART|Title|TITLE|§{{1,2}})"
+    rf"(?P<kind>Annex|ANNEX|Schedule|SCHEDULE|Article|ARTICLE|Art\.|Section|SECTION|Sec\.|SEC\.|Chapter|CHAPTER|Part|PART|Title|TITLE|§{{1,2}})"
     # Of a title that goes on in lower case, the line is a sentence that begins with a reference.
     rf"\s*{LATIN_NUMBER}(?=$|[.:](?:\s|$)|\s*[–—-]\s|\s+[^\sa-z0-9,;()\[\]])"
 )
-_CAPTION = re.compile(r"[（(][^（()）]{1,40}[)）]")
+_CAPTION = re.compile(r"[（(【《][^（()）【】《》]{1,40}[)）】》]")
+# Supplementary provisions, which count their articles from one again.
+_SUPPLEMENT = re.compile(r"附\s?[則则](?=$|\s|[：:（(【《])")
 
 
 class LawsChunker(SectionChunker):
-    """Sections begin at 第N編/章/節/条/款/項 and Part, Chapter, Article, Section, § N, at the start of a line.
+    """Sections begin at 第N編/章/節/条/款/項, 附則, and Part, Chapter, Article, Section, § N, at the start of a line.
 
     A line that only refers to an article ("第3条の規定により", "Section 3 applies") begins none: behind the number must
     stand a blank, a colon, a bracket or the end of the line, in Latin script a title. Names of parts and chapters open
@@ -46,6 +59,7 @@ class LawsChunker(SectionChunker):
 
     name = "laws"
     expands = True
+    blocks = False
 
     def sections(self, text: str, headings: Headings) -> Iterable[Section]:
         """One an article or clause, and what stands before the first."""
@@ -54,6 +68,8 @@ class LawsChunker(SectionChunker):
 
 def _article(lines: Sequence[Line], place: int) -> Border | None:
     line = lines[place]
+    if _SUPPLEMENT.match(line.bare) and len(line.bare) <= _TITLE_CHARS and not reads_on(line.bare):
+        return Border(line.span.start, line.span.end, _LEVELS["編"], line.bare)
     found = _CJK.match(line.bare) or _LATIN.match(line.bare)
     if found is None or line.of_contents:
         return None

@@ -31,6 +31,7 @@ class QaChunker(SectionChunker):
 
     name = "qa"
     expands = True
+    blocks = False
 
     def sections(self, text: str, headings: Headings) -> Iterable[Section]:
         """One a question, and what stands before the first."""

@@ -15,7 +15,7 @@ from groundwire_server.chunking.chunk import (
 )
 from groundwire_server.chunking.cut import trimmed
 from groundwire_server.chunking.measure import TextModel, measure_of
-from groundwire_server.chunking.packing import Packer
+from groundwire_server.chunking.packing import Packer, paragraph_spans
 from groundwire_server.chunking.sections import Section
 from groundwire_server.chunking.sentences import read_sentences
 from groundwire_server.evidence import Span, slice_text
@@ -29,8 +29,9 @@ PARENT_BUDGETS = 4
 class SectionChunker:
     """Cuts within sections, never over their borders: base of the chunkers that find sections.
 
-    Tables, lists and fenced code are borders too (`cut_blocks`). All chunks of a section have its heading and one
-    parent_id, "s0", "s1" ... in text order; chunks before the first heading have neither.
+    Tables, lists and fenced code are borders too (`cut_blocks`) unless a chunker says otherwise. All chunks of a
+    section have its heading and one parent_id, "s0", "s1" ... in text order; those before the first heading have none
+    of both.
 
     Args:
         max_chars, overlap_chars, unit, model: as for the paragraph chunker; an overlap stays within its section.
@@ -42,6 +43,10 @@ class SectionChunker:
     name = ""
     expands = False
     """Whether a chunk is read with its whole section around it, where that is at most PARENT_BUDGETS budgets long."""
+
+    blocks = True
+    """Whether tables, lists and code are borders. Where items are part of what they stand under, as (1) of an
+    article or A. of an answer, they are none."""
 
     def __init__(
         self,
@@ -75,8 +80,13 @@ class SectionChunker:
             if section.heading:
                 parent_id, number = f"s{number}", number + 1
                 parent = self._parent(packer, section)
-            for span in cut_blocks(packer, section):
+            for span in self._cut(packer, section):
                 yield draft_of(packer.text, span, section.heading, parent_id, parent)
+
+    def _cut(self, packer: Packer, section: Section) -> Iterator[Span]:
+        if self.blocks:
+            return cut_blocks(packer, section)
+        return packer.pack(paragraph_spans(packer.text, section.span.start, section.span.end))
 
     def _parent(self, packer: Packer, section: Section) -> Span | None:
         if not self.expands:

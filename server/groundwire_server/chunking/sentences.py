@@ -14,11 +14,15 @@ __all__ = ["read_sentences"]
 _BEFORE_A_NAME = frozenset(
     {
         "adm", "al", "approx", "art", "capt", "cf", "ch", "col", "dept", "dr", "eq", "eqs", "est", "fig", "figs",
-        "gen", "gov", "hon", "lt", "maj", "messrs", "mlle", "mme", "mr", "mrs", "ms", "mt", "mx", "no", "nos",
-        "nr", "op", "par", "paras", "pp", "pres", "prof", "rep", "rev", "sec", "sect", "sen", "sgt", "sr", "st",
+        "gen", "gov", "hon", "lt", "maj", "messrs", "mlle", "mme", "mr", "mrs", "ms", "mt", "mx", "nos", "nr",
+        "op", "par", "paras", "pp", "pres", "prof", "rep", "rev", "sec", "sect", "sen", "sgt", "sr", "st",
         "tab", "vol", "vols", "vs",
     }
 )  # fmt: skip
+# Behind one of these a number follows, or it is the end: "Nov. 5", "The answer is no."
+_BEFORE_A_NUMBER = frozenset(
+    {"apr", "aug", "ca", "dec", "feb", "jan", "jul", "jun", "mar", "no", "nov", "oct", "sep", "sept"}
+)
 # The last word before a dot, also of letters that each have a dot of their own.
 _MARKED = re.compile(r"(?:\b[a-z]+\.)*(?P<word>\w+)\.$", re.IGNORECASE)
 _NUMBERED = re.compile(r"[(\[]?[0-9０-９]{1,3}[.．]\s*$")
@@ -72,7 +76,7 @@ def _ends(text: str, start: int, end: int) -> bool:
     if found is None:
         return True
     word = found["word"]
-    if word.casefold() in _BEFORE_A_NAME:
+    if word.casefold() in _BEFORE_A_NAME or (word.casefold() in _BEFORE_A_NUMBER and following.isdecimal()):
         return False
     return not (len(word) == 1 and word.isalpha() and word.isascii() and word not in "I")
 
