@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 
 import click
 import pytest
@@ -11,7 +12,7 @@ from groundwire_server import __version__
 from groundwire_server.cli.app import app
 from groundwire_server.cli.ending import BROKEN_PIPE, DONE, FAILED, SOME_REFUSED, USAGE
 from groundwire_server.cli.interrupt import INTERRUPTED
-from groundwire_server.settings import setting_names
+from groundwire_server.settings import Settings, setting_names
 from tests.cli.commands import run
 
 
@@ -154,3 +155,10 @@ def test_a_command_that_is_not_written_like_that(words: tuple[str, ...], why: st
     assert why in ran.complaint
     assert "--help` shows how." in ran.complaint
     assert ran.out == ""
+
+
+def test_the_settings_of_the_help_are_a_settings_file() -> None:
+    said = run("serve", "--help").out.partition("Settings, in the file (TOML)")[2]
+    lines = re.findall(r"^  (\w[\w.]* = .*)$", said, re.MULTILINE)
+    told = tomllib.loads("\n".join(lines))
+    assert Settings.model_validate(told) == Settings()

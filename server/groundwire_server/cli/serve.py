@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import textwrap
 
@@ -23,7 +24,7 @@ class _WithSettings(click.Command):
     """Help that ends with every setting: its name, its default, what it is."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        formatter.write("\nSettings, in the file as here, in the environment as GROUNDWIRE_SERVER_PORT:\n")
+        formatter.write("\nSettings, in the file (TOML) as here, in the environment as GROUNDWIRE_SERVER_PORT:\n")
         for line in _describe_settings(Settings, "", formatter.width):
             formatter.write(f"{line}\n")
 
@@ -36,10 +37,17 @@ def _describe_settings(model: type[BaseModel], prefix: str, width: int) -> list[
             lines += _describe_settings(kind, f"{prefix}{name}.", width)
             continue
         default = field.get_default(call_default_factory=True)
-        shown = "" if default is None else ", ".join(default) if isinstance(default, tuple) else str(default)
+        shown = _toml(default)
         lines.append(f"  {prefix}{name}{f' = {shown}' if shown and name != 'secret' else ''}")
         lines += textwrap.wrap(field.description or "", width, initial_indent=_INDENT, subsequent_indent=_INDENT)
     return lines
+
+
+def _toml(value: object) -> str:
+    """A default as the settings file has it; empty when it has none."""
+    if value is None:
+        return ""
+    return json.dumps(value if isinstance(value, bool | int | float | tuple) else str(value), ensure_ascii=False)
 
 
 @click.command(name="serve", cls=_WithSettings)
