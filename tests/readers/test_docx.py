@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import docx
@@ -226,3 +227,12 @@ def test_paragraphs_come_back_in_order_and_places_count_them(blocks: list[tuple[
 
 def test_the_space_of_names_is_as_the_library_has_it() -> None:
     assert qn("w:p").startswith("{http://schemas.openxmlformats.org/wordprocessingml/2006/main}")
+
+
+def test_a_passage_that_ends_in_a_note_still_names_its_paragraphs() -> None:
+    raw = (Path(__file__).parent / "files" / "ferry-rules.pandoc.docx").read_bytes()
+    document = read(raw)
+    note = document.text.index("[1] ")
+    whole = dict(document.places.locate(Span(0, document.text.index("\n", note))))
+    assert whole["para"] == "1-4"
+    assert "note" not in whole

@@ -209,7 +209,9 @@ class _Walk:
         for kind, ident in waiting:
             mark = self._marks[kind, ident]
             text = " ".join(self._inline(inner).text.strip() for inner in self._notes[kind][ident].iter(f"{W}p"))
-            self._builder.add(f"[{mark}] {text.strip()}", {"note": mark}, close=True)
+            # With the paragraph that it follows, else a passage that ends in a note would name no paragraphs.
+            place = {"para": max(self._paragraphs, 1), "note": mark}
+            self._builder.add(f"[{mark}] {text.strip()}", place, close=True)
 
 
 def _is_fallback(element: Any) -> bool:
