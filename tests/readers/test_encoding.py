@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from groundwire_server.errors import DocumentRefused, ErrorReason
 from groundwire_server.readers import CHARSETS, decode, decode_text
+from groundwire_server.readers.iso_2022_jp import decode_iso_2022_jp
 from tests.support.hostile_text import hostile_text
 from tests.support.refusals import reason_of
 
@@ -175,3 +176,39 @@ def test_any_bytes_end_as_text_or_as_a_typed_refusal(raw: bytes) -> None:
         text = decode_text("a.txt", raw)
         assert "\x00" not in text
         assert text.encode("utf-8")[:0] == b""
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        ("海は広い。\nSea".encode("iso2022_jp"), "海は広い。\nSea"),
+        (b"\x1b$B-!2q5D\x1b(B and \x1b(I123\x1b(B\r\n\x1b$B|b66\x1b(B", "①会議 and ｱｲｳ\r\n髙橋"),
+    ],
+)
+@pytest.mark.parametrize("charset", ["", "iso-2022-jp", "ISO-2022-JP-2"])
+def test_japanese_in_seven_bits(raw: bytes, text: str, charset: str) -> None:
+    decoded = decode("a.txt", raw, charset)
+    assert decoded.text == text
+    assert not decoded.doubt
+
+
+@given(st.text(st.characters(min_codepoint=0x3041, max_codepoint=0x9FA0) | st.sampled_from("a\n ")))
+def test_all_kana_and_han_of_the_plain_charset_are_read(text: str) -> None:
+    raw = text.encode("iso2022_jp", "ignore")
+    assert decode_iso_2022_jp(raw) == raw.decode("iso2022_jp")
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"\x1b$B-",
+        b"\x1b$B\x7f\x7f",
+        b"\x1b$B\x2f\x7e\x1b(B",
+        b"\x1b(I\x7e",
+        b"\x1b$Ba\x1b(B",
+        b"\x1b$B\xb0\xa1",
+        b"\x1b$A",
+    ],
+)
+def test_what_is_no_iso_2022_jp(raw: bytes) -> None:
+    assert decode_iso_2022_jp(raw) is None

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from groundwire_server.errors import DocumentRefused, ErrorReason
 from groundwire_server.readers.charset_guess import Guess, guess_charset
+from groundwire_server.readers.iso_2022_jp import decode_iso_2022_jp, is_iso_2022_jp
 
 __all__ = ["CHARSETS", "Decoded", "decode", "decode_text"]
 
@@ -15,6 +16,7 @@ __all__ = ["CHARSETS", "Decoded", "decode", "decode_text"]
 _JAPANESE_SHIFT = ("cp932", "shift_jis_2004")
 _JAPANESE_EUC = ("euc_jp", "euc_jis_2004")
 _TRADITIONAL = ("cp950", "big5hkscs")
+_WINDOWS_JIS = "cp50221"
 CHARSETS: dict[str, tuple[str, ...]] = {
     "ascii": ("ascii",),
     "big5": _TRADITIONAL,
@@ -26,7 +28,12 @@ CHARSETS: dict[str, tuple[str, ...]] = {
     "gb18030": ("gb18030",),
     "gb2312": ("gb18030",),
     "gbk": ("gb18030",),
-    "iso-2022-jp": ("iso2022_jp_2004",),
+    **{
+        f"iso-2022-jp{kind}": (f"iso2022_jp{kind.replace('-', '_')}", _WINDOWS_JIS)
+        for kind in ("-1", "-2", "-3", "-ext")
+    },
+    "iso-2022-jp": ("iso2022_jp_2004", _WINDOWS_JIS),
+    "ks-c-5601-1987": ("cp949",),
     **{f"iso-8859-{part}": (f"iso8859_{part}",) for part in (*range(1, 12), *range(13, 17))},
     "koi8-r": ("koi8_r",),
     "koi8-u": ("koi8_u",),
@@ -103,8 +110,8 @@ def decode_text(doc_id: str, raw: bytes, charset: str = "") -> str:
 def decode(doc_id: str, raw: bytes, charset: str = "") -> Decoded:
     """Text of a file, without its byte order mark, otherwise as it stands (line ends and normal forms are kept).
 
-    Tried in this order: the charset that was given; a byte order mark; UTF-8; then what reads best of Shift_JIS,
-    EUC-JP, GB18030, Big5 and UTF-16 without a mark (`guess_charset`).
+    Tried in this order: the charset that was given; a byte order mark; the escapes of ISO-2022-JP; UTF-8; then what
+    reads best of Shift_JIS, EUC-JP, GB18030, Big5 and UTF-16 without a mark (`guess_charset`).
 
     Raises:
         DocumentRefused: DOCUMENT_UNSUPPORTED for binary content or an unknown charset, DOCUMENT_BROKEN for bytes that
@@ -153,6 +160,8 @@ def _decode_detected(doc_id: str, raw: bytes) -> Decoded:
                     hint="Write the file again; it may be cut off.",
                 )
             return Decoded(text, name)
+    if is_iso_2022_jp(raw):
+        return _decode_given(doc_id, raw, "iso-2022-jp")
     text = None if b"\x00" in raw else _strictly(raw, "utf_8")
     return Decoded(text, "utf-8") if text is not None else _decode_guessed(doc_id, raw)
 
@@ -189,6 +198,8 @@ def _almost_utf8(raw: bytes) -> Guess | None:
 
 
 def _strictly(raw: bytes, codec: str) -> str | None:
+    if codec == _WINDOWS_JIS:
+        return decode_iso_2022_jp(raw)
     try:
         text = raw.decode(codec)
     except UnicodeDecodeError:

@@ -144,7 +144,7 @@ class _Web(_Formulas):
         return _root(base, degree)
 
     def _mfenced(self, element: Any) -> str:
-        begin, end = element.get("open", "("), element.get("close", ")")
+        begin, end = str(element.get("open", "(")), str(element.get("close", ")"))
         return begin + ", ".join(self.one(child) for child in element if isinstance(child.tag, str)) + end
 
     def _mtable(self, element: Any) -> str:
