@@ -28,12 +28,7 @@ CHARSETS: dict[str, tuple[str, ...]] = {
     "gb18030": ("gb18030",),
     "gb2312": ("gb18030",),
     "gbk": ("gb18030",),
-    **{
-        f"iso-2022-jp{kind}": (f"iso2022_jp{kind.replace('-', '_')}", _WINDOWS_JIS)
-        for kind in ("-1", "-2", "-3", "-ext")
-    },
-    "iso-2022-jp": ("iso2022_jp_2004", _WINDOWS_JIS),
-    "ks-c-5601-1987": ("cp949",),
+    "iso-2022-jp": ("iso2022_jp_2004", "iso2022_jp_2", _WINDOWS_JIS),
     **{f"iso-8859-{part}": (f"iso8859_{part}",) for part in (*range(1, 12), *range(13, 17))},
     "koi8-r": ("koi8_r",),
     "koi8-u": ("koi8_u",),
@@ -46,6 +41,18 @@ CHARSETS: dict[str, tuple[str, ...]] = {
     "utf-8": ("utf_8",),
     **{f"windows-{page}": (f"cp{page}",) for page in (*range(1250, 1259), 874)},
     "windows-31j": _JAPANESE_SHIFT,
+}
+
+_ALIASES = {
+    "eucjp": "euc-jp",
+    **{f"iso-2022-jp-{kind}": "iso-2022-jp" for kind in ("1", "2", "3", "2004", "ext")},
+    "ks-c-5601-1987": "euc-kr",
+    "latin-1": "iso-8859-1",
+    "sjis": "shift-jis",
+    "utf-16-be": "utf-16be",
+    "utf-16-le": "utf-16le",
+    "utf16": "utf-16",
+    "utf8": "utf-8",
 }
 
 # The longer mark first: that of UTF-32 LE begins with that of UTF-16 LE.
@@ -124,10 +131,8 @@ def decode(doc_id: str, raw: bytes, charset: str = "") -> Decoded:
 
 def _decode_given(doc_id: str, raw: bytes, charset: str) -> Decoded:
     name = charset.strip().casefold().replace("_", "-")
-    name = {"utf8": "utf-8", "utf16": "utf-16", "sjis": "shift-jis", "eucjp": "euc-jp", "latin-1": "iso-8859-1"}.get(
-        name, name
-    )
-    tried = CHARSETS.get({"utf-16-le": "utf-16le", "utf-16-be": "utf-16be"}.get(name, name))
+    name = _ALIASES.get(name, name)
+    tried = CHARSETS.get(name)
     if tried is None:
         raise DocumentRefused(
             ErrorReason.DOCUMENT_UNSUPPORTED,
