@@ -42,6 +42,7 @@ _SOURCES = (
     "dense/tiles.py",
     "lexical/blocks.py",
     "lexical/build_kernels.py",
+    "lexical/close.py",
     "lexical/formula.py",
     "lexical/kernels.py",
     "lexical/memory.py",
@@ -130,7 +131,8 @@ def _warm_up() -> None:
 
 def _compile_aside() -> None:
     """Compile in a process of its own: it takes seconds, and in this one callers would wait for the interpreter."""
-    command = [sys.executable, "-c", f"import os; os.nice(5); from {__name__} import load_now; load_now()"]
+    load = f"from groundwire_server.kernels import warm_up; warm_up.MODULES = {MODULES!r}; warm_up.load_now()"
+    command = [sys.executable, "-c", f"import os; os.nice(5); {load}"]
     quiet = subprocess.DEVNULL
     try:
         with subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet) as child:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import float32, float64, int64, uint64
 
+from groundwire_server.lexical.close import CLASSES, CLOSE_LEVELS
 from groundwire_server.lexical.memory import (
     bit_count,
     f32,
@@ -47,18 +48,25 @@ from groundwire_server.lexical.tables import (
 )
 
 __all__ = [
+    "CHAIN_POSTING",
+    "CHAIN_TERM",
     "bound",
     "count_at",
     "damping_of",
     "dense_posting",
+    "fill_close",
     "fill_coded",
     "fill_shares",
+    "length_shift",
+    "score_chained",
     "score_row",
     "share",
 ]
 
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
+CHAIN_TERM, CHAIN_POSTING, CHAIN_PART = np.uint64(16), np.uint64(32), np.uint64(0xFFFF)
+"""A link of a chain: the link before, the term, the posting."""
 _STRIDE = CAPPED + 1
 _LEVELS = len(LENGTH_LEVELS)
 
@@ -130,6 +138,17 @@ def _sparse_posting(segment, hit, row):  # type: ignore[no-untyped-def]
 
 
 @helper
+def _sum_held(segment, weights, first, held, damping, k1, postings, score):  # type: ignore[no-untyped-def]
+    """A score, and what those of 64 terms are worth that are held."""
+    while held != _ZERO:
+        at = lowest_bit(held)
+        held &= held - _ONE
+        count = float64(count_at(segment, i64(postings, at)))
+        score += f64(weights, first + at) * count * (k1 + 1.0) / (damping + count)
+    return score
+
+
+@helper
 def score_row(segment, hits, terms, weights, lengths, row, average, k1, b, postings):  # type: ignore[no-untyped-def]
     """The score of a row, as the formula has it. `postings`: the address of 64 cells for its own use."""
     damping = damping_of(f64(lengths, i64(segment, FIRST_ROW) + row), average, k1, b)
@@ -147,11 +166,36 @@ def score_row(segment, hits, terms, weights, lengths, row, average, k1, b, posti
                 holds, posting = _sparse_posting(segment, hit, row)
             put_i64(postings, at, posting)
             held |= uint64(holds) << uint64(at)
-        while held != _ZERO:
-            at = lowest_bit(held)
-            held &= held - _ONE
-            count = float64(count_at(segment, i64(postings, at)))
-            score += f64(weights, first + at) * count * (k1 + 1.0) / (damping + count)
+        score = _sum_held(segment, weights, first, held, damping, k1, postings, score)
+    return score
+
+
+@helper
+def score_chained(  # type: ignore[no-untyped-def]
+    segment, hits, terms, weights, lengths, row, average, k1, b, postings, chains, chain,
+):  # fmt: skip
+    """As `score_row`, where the postings of terms without a bitmap are in a chain (0: there are none)."""
+    damping = damping_of(f64(lengths, i64(segment, FIRST_ROW) + row), average, k1, b)
+    score = 0.0
+    for first in range(0, terms, 64):
+        held = _ZERO
+        for at in range(min(64, terms - first)):
+            hit = hits + (first + at) * WORK_BYTES
+            bits = i64(hit, HIT_BITS)
+            if bits == 0:
+                continue
+            holds, posting = dense_posting(bits, i64(hit, HIT_RANKS), i64(hit, HIT_START), i64(hit, HIT_STOP), row)
+            put_i64(postings, at, posting)
+            held |= uint64(holds) << uint64(at)
+        link = chain
+        while link != 0:
+            entry = u64(chains, link)
+            at = int64(entry >> CHAIN_TERM & CHAIN_PART) - first
+            if 0 <= at < 64:
+                put_i64(postings, at, int64(entry >> CHAIN_POSTING))
+                held |= _ONE << uint64(at)
+            link = int64(entry & CHAIN_PART)
+        score = _sum_held(segment, weights, first, held, damping, k1, postings, score)
     return score
 
 
@@ -175,6 +219,29 @@ def fill_coded(coded, average, k1, b):  # type: ignore[no-untyped-def]
         held = code // _LEVELS + 1
         once = k1 * (1.0 - b) / held if held < CODE_COUNTS else 0.0
         put_f32(coded, code, float32((k1 + 1.0) / (1.0 + once + k1 * b / average * LENGTH_LEVELS[code % _LEVELS])))
+
+
+@helper
+def length_shift(average):  # type: ignore[no-untyped-def]
+    """By how many bits lengths are shifted to be levels: some five levels up to the average."""
+    shift = 0
+    while average > 6.0 and shift < 6:
+        average *= 0.5
+        shift += 1
+    return shift
+
+
+@helper
+def fill_close(close, average, k1, b):  # type: ignore[no-untyped-def]
+    """The most that a term of weight 1 is worth, by count (first those that are not told apart) and level of length."""
+    shift = length_shift(average)
+    for level in range(CLOSE_LEVELS):
+        put_f32(close, level, float32(k1 + 1.0))
+        damping = damping_of(float64(level << shift), average, k1, b)
+        for held in range(1, len(CLASSES) - 1):
+            # Counts ascend, so the largest of a class comes last.
+            worth = float32(float64(held) * (k1 + 1.0) / (float64(held) + damping))
+            put_f32(close, CLASSES[held] * CLOSE_LEVELS + level, worth)
 
 
 @helper

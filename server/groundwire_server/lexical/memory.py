@@ -28,6 +28,7 @@ __all__ = [
     "put_f64",
     "put_i64",
     "put_u8",
+    "put_u16",
     "sum_where",
     "u8",
     "u16",
@@ -95,6 +96,7 @@ i64 = _loader(ir.IntType(64), int64)
 f32 = _loader(ir.FloatType(), float32)
 f64 = _loader(ir.DoubleType(), float64)
 put_u8 = _storer(_BYTE, int64)
+put_u16 = _storer(ir.IntType(16), int64)
 put_i64 = _storer(ir.IntType(64), int64)
 put_f32 = _storer(ir.FloatType(), float32)
 put_f64 = _storer(ir.DoubleType(), float64)
@@ -112,9 +114,11 @@ def _all(builder: Any, value: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator, unused-ignore]
-def _sum_where(_context: Any, _base: Any, _words: Any, _bitmaps: Any, _codes: Any, _tables: Any, _terms: Any) -> Any:
+def _sum_where(
+    _context: Any, _base: Any, _start: Any, _words: Any, _bitmaps: Any, _codes: Any, _tables: Any, _terms: Any
+) -> Any:
     def generate(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        base, words, bitmaps, codes, tables, terms = arguments
+        base, start, words, bitmaps, codes, tables, terms = arguments
         name = "llvm.uadd.sat.v64i8"
         add = builder.module.globals.get(name)
         add = add or ir.Function(builder.module, ir.FunctionType(_BYTES, [_BYTES, _BYTES]), name)
@@ -127,8 +131,9 @@ def _sum_where(_context: Any, _base: Any, _words: Any, _bitmaps: Any, _codes: An
         def take(first: Any, count: int) -> None:
             """Sums of so many words side by side, which stay in registers."""
             sums = [_alloca(builder, _BYTES) for _ in range(count)]
-            for each in sums:
-                builder.store(nothing, each)
+            for at, each in enumerate(sums):
+                begun = builder.load(_place(builder, start, builder.add(first, _WORD(at))), align=1)
+                builder.store(begun, each)
             with cgutils.for_range(builder, terms) as term:
                 bitmap, code, table = (
                     address(addresses, term.index, kind)
@@ -152,7 +157,7 @@ def _sum_where(_context: Any, _base: Any, _words: Any, _bitmaps: Any, _codes: An
             take(builder.add(taken, single.index), 1)
         return terms
 
-    return int64(int64, int64, int64, int64, int64, int64), generate
+    return int64(*(int64,) * 7), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator, unused-ignore]
@@ -197,9 +202,9 @@ def _find_bit(_context: Any, _word: Any) -> Any:
 
 # Their types are those of calls from compiled code, which mypy does not know.
 sum_where: Any = _sum_where
-"""Fill 64 bytes for each word of some bitmaps: the sum of the amounts of those bitmaps in which its bit is set, 255 at
-most. Each word of a bitmap has a code, each bitmap a table that tells the amount of a code. (address of the bytes;
-words; addresses of the addresses of bitmaps, codes and tables; bitmaps)"""
+"""Fill 64 bytes for each word of some bitmaps: a byte that is there, and the amounts of those bitmaps in which its bit
+is set, 255 at most. Each word of a bitmap has a code, each bitmap a table that tells the amount of a code. (address of
+the bytes; of those that are there; words; addresses of the addresses of bitmaps, codes and tables; bitmaps)"""
 fetch_soon: Any = _fetch_soon
 """Have the 64 bytes around an address brought into the cache; any address will do."""
 at_least: Any = _at_least

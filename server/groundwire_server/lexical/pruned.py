@@ -2,8 +2,9 @@
 
 Blocks of 4,096 rows are taken one by one. Each row of a block gets a byte: the sum of what the terms that it holds are
 worth, rounded up. Terms with a bitmap are summed for 64 rows in one go, with the most that they can be worth in these.
-Only rows whose byte reaches the lowest score of the best so far are looked at closely, and those scored that can still
-reach it when all terms are worth what they are. Bounds hold for any average length, so for any candidates.
+Only rows whose byte reaches the lowest score of the best so far are looked at closely (all 64 in one go where there are
+several and the processor can, see `close`), and those scored that can still reach it. Bounds hold for any average
+length, so for any candidates.
 
 A search works in memory of its own (see `tables`) and can be interrupted between blocks: it returns, and goes on where
 it stood when it is called again.
@@ -15,15 +16,22 @@ import numpy as np
 from numba import float32, float64, int64, uint64
 
 from groundwire_server.lexical.blocks import ROUNDING, sum_exactly, terms_of_block
+from groundwire_server.lexical.close import HAS_CLOSE, sum_closely
 from groundwire_server.lexical.formula import (
+    CHAIN_POSTING,
+    CHAIN_TERM,
     dense_posting,
+    fill_close,
     fill_coded,
     fill_shares,
+    length_shift,
+    score_chained,
     score_row,
     share,
 )
 from groundwire_server.lexical.memory import (
     at_least,
+    bit_count,
     f32,
     f64,
     fetch_soon,
@@ -34,6 +42,7 @@ from groundwire_server.lexical.memory import (
     put_f64,
     put_i64,
     put_u8,
+    put_u16,
     sum_where,
     u8,
     u16,
@@ -44,6 +53,10 @@ from groundwire_server.lexical.tables import (
     ACTIVE,
     AMOUNTS,
     BITMAPS,
+    CHAIN_CELL,
+    CHAIN_ROOM,
+    CLOSE_CELL,
+    CLOSELY,
     CODED,
     CODED_CELL,
     DAMPING_CELL,
@@ -51,6 +64,7 @@ from groundwire_server.lexical.tables import (
     EXACT_CELL,
     FIRST_ROW,
     FREQUENCIES,
+    HEADS_CELL,
     HIT_BITS,
     HIT_CODES,
     HIT_RANKS,
@@ -59,23 +73,27 @@ from groundwire_server.lexical.tables import (
     HIT_STOP,
     MASK_WORD,
     POSTINGS_CELL,
+    RANKS,
     SHARES_CELL,
     SIZE,
+    SPARSE_CELL,
     STARTS,
     STATE_BLOCK,
     STATE_DENSE,
     STATE_FLOOR,
     STATE_FOUND,
     STATE_HELD,
+    STATE_LINKS,
     STATE_SCALE,
     STATE_SEGMENT,
     STOPS,
     SUMS_CELL,
     TABLE_BYTES,
-    TALLY_CELL,
+    TABLE_CELLS,
     TERM_ARRAYS,
     TERM_CELLS,
     TERMS_CELL,
+    TIMES,
     WORK_BYTES,
     WORTH,
 )
@@ -90,6 +108,8 @@ _LEAST, _TARGET, _MOST = 96, 144, 232
 still tell rows apart."""
 _STEP = 12
 """Rows are taken by their bytes, highest first, so many values at once: each time fewer can still reach the best."""
+_CLOSE_ROWS = 3
+"""So many rows of a word are looked at in one go with the others."""
 _SEVERAL = 8
 _MOST_TERMS = 128
 """Beyond so many terms in a block, bytes are too coarse: all of its rows are scored."""
@@ -128,15 +148,24 @@ def _fetch_next(segment, hits, terms, block, n, per_term, capped):  # type: igno
 
 
 @helper
+def _fill_table(table, worth, size, factor):  # type: ignore[no-untyped-def]
+    """What a term is worth in bytes, rounded up."""
+    times = float32(factor)
+    for code in range(size):
+        put_u8(table, code, int64(min(float32(_MOST_BYTE), f32(worth, code) * times + float32(1.0))))
+
+
+@helper
 def _set_scale(terms, weights, state, scale):  # type: ignore[no-untyped-def]
     """From now on, a worth of 1 is `scale` in bytes: tell what each code is for each term."""
     put_f64(state, STATE_SCALE, scale)
-    coded = state + 8 * CODED_CELL
+    coded, close = state + 8 * CODED_CELL, state + 8 * CLOSE_CELL
     for j in range(terms):
-        factor = float32(f64(weights, j) * scale * (1.0 + ROUNDING))
-        table = state + 8 * (TERMS_CELL + TERM_ARRAYS * terms + 32 * j)
-        for code in range(256):
-            put_u8(table, code, int64(min(float32(_MOST_BYTE), f32(coded, code) * factor + float32(1.0))))
+        factor = f64(weights, j) * scale * (1.0 + ROUNDING)
+        table = state + 8 * (TERMS_CELL + TERM_ARRAYS * terms + TABLE_CELLS * j)
+        _fill_table(table, coded, 256, factor)
+        if HAS_CLOSE:
+            _fill_table(table + 256, close, 128, factor)
 
 
 @helper
@@ -147,7 +176,6 @@ def _sum_bounds(  # type: ignore[no-untyped-def]
     first = block * BLOCK_ROWS
     last = min(i64(segment, SIZE), first + BLOCK_ROWS)
     scale = f64(state, STATE_SCALE)
-    sums = state + 8 * SUMS_CELL
     # Those of most weight first: what they are really worth soon tells whether a row is worth a closer look.
     dense = 0
     for y in range(terms):
@@ -156,18 +184,22 @@ def _sum_bounds(  # type: ignore[no-untyped-def]
         if i64(hit, HIT_BITS) != 0:
             put_i64(per_term, BITMAPS * terms + dense, i64(hit, HIT_BITS) + 8 * (first >> 6))
             put_i64(per_term, CODED * terms + dense, i64(hit, HIT_CODES) + (first >> 6))
-            put_i64(per_term, AMOUNTS * terms + dense, per_term + 8 * (TERM_ARRAYS * terms + 32 * j))
+            put_i64(per_term, RANKS * terms + dense, i64(hit, HIT_RANKS) + 2 * (first >> 6))
+            put_i64(per_term, TIMES * terms + dense, i64(segment, FREQUENCIES) + i64(hit, HIT_START))
+            table = per_term + 8 * (TERM_ARRAYS * terms + TABLE_CELLS * j)
+            put_i64(per_term, AMOUNTS * terms + dense, table)
+            put_i64(per_term, CLOSELY * terms + dense, table + 256)
             put_i64(per_term, DENSE_AT * terms + dense, j)
             dense += 1
+    put_i64(state, STATE_DENSE, dense)
+    sparse = state + 8 * SPARSE_CELL
+    for cell in range(BLOCK_ROWS // 8):
+        put_i64(sparse, cell, 0)
+    heads, chains = state + 8 * HEADS_CELL, state + 8 * CHAIN_CELL
+    links = 0
     postings = 0
     for z in range(n):
         postings += i64(per_term, STOPS * terms + z) - i64(per_term, STARTS * terms + z)
-    put_i64(state, STATE_DENSE, dense)
-    sum_where(
-        sums, (last - first + 63) >> 6, per_term + 8 * BITMAPS * terms, per_term + 8 * CODED * terms,
-        per_term + 8 * AMOUNTS * terms, dense,
-    )  # fmt: skip
-    for z in range(n):
         j = i64(per_term, ACTIVE * terms + z)
         hit = hits + j * WORK_BYTES
         if i64(hit, HIT_BITS) != 0:
@@ -177,7 +209,19 @@ def _sum_bounds(  # type: ignore[no-untyped-def]
         for x in range(i64(per_term, STARTS * terms + z), i64(per_term, STOPS * terms + z)):
             row = u16(rows, x)
             amount = _amount(share(segment, capped, x, row, shares, lengths, average, k1, b), factor)
-            put_u8(sums, row - first, min(_MOST_BYTE, u8(sums, row - first) + amount))
+            place = row - first
+            before = u8(sparse, place)
+            put_u8(sparse, place, min(_MOST_BYTE, before + amount))
+            links += 1
+            if links < CHAIN_ROOM:
+                link = uint64(u16(heads, place)) if before != 0 else _ZERO
+                put_i64(chains, links, int64(uint64(x) << CHAIN_POSTING | uint64(j) << CHAIN_TERM | link))
+                put_u16(heads, place, links)
+    sum_where(
+        state + 8 * SUMS_CELL, sparse, (last - first + 63) >> 6, per_term + 8 * BITMAPS * terms,
+        per_term + 8 * CODED * terms, per_term + 8 * AMOUNTS * terms, dense,
+    )  # fmt: skip
+    put_i64(state, STATE_LINKS, links)
     return postings
 
 
@@ -269,25 +313,30 @@ def _can_reach(  # type: ignore[no-untyped-def]
 
 
 @helper
-def _tally(state, words, mask, masked, wanted):  # type: ignore[no-untyped-def]
+def _reached_by(sums, words, mask, masked, wanted):  # type: ignore[no-untyped-def]
     """The largest byte that `wanted` candidates have at least; 1 when fewer have one."""
-    sums = state + 8 * SUMS_CELL
-    tally = state + 8 * TALLY_CELL
-    for value in range(256):
-        put_i64(tally, value, 0)
-    for w in range(words):
-        word = at_least(sums, w, 1)
-        if masked:
-            word &= u64(mask, w)
-        while word != _ZERO:
-            value = u8(sums, (w << 6) + lowest_bit(word))
-            word &= word - _ONE
-            put_i64(tally, value, i64(tally, value) + 1)
-    value = 256
-    while value > 1 and wanted > 0:
-        value -= 1
-        wanted -= i64(tally, value)
-    return value
+    low, high = 1, _MOST_BYTE
+    while low < high:
+        middle = (low + high + 1) >> 1
+        held = 0
+        for w in range(words):
+            word = at_least(sums, w, middle)
+            held += bit_count(word & u64(mask, w)) if masked else bit_count(word)
+        if held >= wanted:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+@helper
+def _look_closely(state, terms, per_term, capped, w, shift):  # type: ignore[no-untyped-def]
+    """Lower the bytes of a word's rows to what these are worth at most. `capped`: lengths of the block's rows."""
+    sum_closely(
+        state + 8 * SUMS_CELL, state + 8 * SPARSE_CELL, w, capped + 128 * w, shift, per_term + 8 * BITMAPS * terms,
+        per_term + 8 * RANKS * terms, per_term + 8 * TIMES * terms, per_term + 8 * CLOSELY * terms,
+        i64(state, STATE_DENSE),
+    )  # fmt: skip
 
 
 @kernel(int64(*(int64,) * 11, float64, float64, float64, *(int64,) * 6))
@@ -304,11 +353,14 @@ def best(  # type: ignore[no-untyped-def]
     exact, dampings = state + 8 * EXACT_CELL, state + 8 * DAMPING_CELL
     sums = state + 8 * SUMS_CELL
     postings_at = state + 8 * POSTINGS_CELL
+    sparse, heads, chains = state + 8 * SPARSE_CELL, state + 8 * HEADS_CELL, state + 8 * CHAIN_CELL
     per_term = state + 8 * TERMS_CELL
     heap = per_term + 8 * TERM_CELLS * terms
     if i64(state, STATE_SEGMENT) == 0 and i64(state, STATE_BLOCK) == 0:
         fill_shares(shares, longest, average, k1, b)
         fill_coded(state + 8 * CODED_CELL, average, k1, b)
+        fill_close(state + 8 * CLOSE_CELL, average, k1, b)
+    shift = length_shift(average)
     while i64(state, STATE_SEGMENT) < segments:
         s, block = i64(state, STATE_SEGMENT), i64(state, STATE_BLOCK)
         segment = table + s * TABLE_BYTES
@@ -343,6 +395,8 @@ def best(  # type: ignore[no-untyped-def]
 
         # Rows whose byte is from `low` up to `high`; before there are enough rows, those with the largest first.
         credit = -1
+        close = _ZERO
+        is_chained = False
         low, high = 1, _MOST_BYTE
         if n <= _MOST_TERMS:
             if not full:
@@ -357,10 +411,16 @@ def best(  # type: ignore[no-untyped-def]
                 k1, b,
             )  # fmt: skip
             credit = 2 * postings + _BLOCK_COST
+            is_chained = i64(state, STATE_LINKS) < CHAIN_ROOM
             budget -= postings
-            low = (
-                int64(limit * scale) if full else _tally(state, words, own_mask, masked, depth - i64(state, STATE_HELD))
-            )
+            low = int64(limit * scale)
+            if not full:
+                if HAS_CLOSE:
+                    for w in range((last - first) >> 6):
+                        if not masked or u64(own_mask, w) != _ZERO:
+                            _look_closely(state, terms, per_term, own_capped + 2 * first, w, shift)
+                            close |= _ONE << uint64(w)
+                low = _reached_by(sums, words, own_mask, masked, depth - i64(state, STATE_HELD))
         while True:
             w = 0
             while w < words and credit >= 0:
@@ -369,20 +429,33 @@ def best(  # type: ignore[no-untyped-def]
                     word &= ~at_least(sums, w, high + 1)
                 if masked:
                     word &= u64(own_mask, w)
+                is_close = close >> uint64(w) & _ONE != _ZERO
+                if HAS_CLOSE and not is_close and (w << 6) + 64 <= last - first and bit_count(word) >= _CLOSE_ROWS:
+                    _look_closely(state, terms, per_term, own_capped + 2 * first, w, shift)
+                    close |= _ONE << uint64(w)
+                    is_close = True
+                    word &= at_least(sums, w, low)
                 while word != _ZERO:
                     place = (w << 6) + lowest_bit(word)
                     word &= word - _ONE
                     most = u8(sums, place)
                     credit -= n >> 1
-                    if most < _MOST_BYTE and not _can_reach(
+                    if not is_close and most < _MOST_BYTE and not _can_reach(
                         segment, hits, terms, weights, state, per_term, own_capped, shares, lengths, first + place,
                         float64(most), limit * scale, average, k1, b,
                     ):  # fmt: skip
                         continue
                     credit -= n
-                    score = score_row(
-                        segment, hits, terms, weights, lengths, first + place, average, k1, b, postings_at
-                    )
+                    if is_chained:
+                        chain = u16(heads, place) if u8(sparse, place) != 0 else 0
+                        score = score_chained(
+                            segment, hits, terms, weights, lengths, first + place, average, k1, b, postings_at, chains,
+                            chain,
+                        )  # fmt: skip
+                    else:
+                        score = score_row(
+                            segment, hits, terms, weights, lengths, first + place, average, k1, b, postings_at
+                        )
                     _keep(state, heap, depth, rows, scores, first_row + place, score)
                     if i64(state, STATE_HELD) == depth:
                         limit = f64(state, STATE_FLOOR) * (1.0 - ROUNDING)

@@ -34,10 +34,12 @@ TABLE_BYTES = _COLUMNS * 8
 WORK_BYTES = WORK_COLUMNS * 8
 
 # What a search has for itself, as the numbers of cells of eight bytes: where it stands; postings of a row; a sum for
-# each row of a block as a byte and as float64, what is added below the line for each; how many rows have each byte;
-# what a term of weight 1 is worth by count and length, and at most by code (float32). Behind these: arrays with a cell
-# for each term, a table of 256 bytes for each, then the best scores.
-STATE_SEGMENT, STATE_BLOCK, STATE_HELD, STATE_FOUND, STATE_FLOOR, STATE_SCALE, STATE_DENSE = range(7)
+# each row of a block as a byte and as float64, what is added below the line for each; the sum as a byte of the terms
+# without a bitmap; what a term of weight 1 is worth by count and length, at most by code, and at most by class of count
+# and level of length (float32); where the chain of each row begins, and the chains: postings of terms without a bitmap,
+# each with its term and the link before it in the same row. Behind these: arrays with a cell for each term, tables of
+# 256 and 128 bytes for each, then the best scores.
+STATE_SEGMENT, STATE_BLOCK, STATE_HELD, STATE_FOUND, STATE_FLOOR, STATE_SCALE, STATE_DENSE, STATE_LINKS = range(8)
 STATE_STOP = 6
 """How many of these begin as zeros."""
 COUNTS = 8
@@ -46,13 +48,22 @@ POSTINGS_CELL = 64
 SUMS_CELL = POSTINGS_CELL + 64
 EXACT_CELL = SUMS_CELL + BLOCK_ROWS // 8
 DAMPING_CELL = EXACT_CELL + BLOCK_ROWS
-TALLY_CELL = DAMPING_CELL + BLOCK_ROWS
-SHARES_CELL = TALLY_CELL + 256
+SPARSE_CELL = DAMPING_CELL + BLOCK_ROWS
+SHARES_CELL = SPARSE_CELL + BLOCK_ROWS // 8
 CODED_CELL = SHARES_CELL + COUNTS * (CAPPED + 1) // 2
-TERMS_CELL = CODED_CELL + 128
-TERM_ARRAYS = 9
-NEXT, ACTIVE, STARTS, STOPS, WORTH, BITMAPS, CODED, AMOUNTS, DENSE_AT = range(TERM_ARRAYS)
-TERM_CELLS = TERM_ARRAYS + 32
+CLOSE_CELL = CODED_CELL + 128
+HEADS_CELL = CLOSE_CELL + 64
+CHAIN_CELL = HEADS_CELL + BLOCK_ROWS // 4
+CHAIN_ROOM = 1 << 14
+"""Where a block has so many postings of terms without a bitmap, they are looked for."""
+TERMS_CELL = CHAIN_CELL + CHAIN_ROOM
+TERM_ARRAYS = 12
+(
+    NEXT, ACTIVE, STARTS, STOPS, WORTH, BITMAPS, CODED, AMOUNTS, DENSE_AT, RANKS, TIMES, CLOSELY,
+) = range(TERM_ARRAYS)  # fmt: skip
+TABLE_CELLS = 32 + 16
+"""Of the tables of a term."""
+TERM_CELLS = TERM_ARRAYS + TABLE_CELLS
 """Cells for each term."""
 
 _own: WeakKeyDictionary[Segment, list[int]] = WeakKeyDictionary()
