@@ -116,6 +116,18 @@ def test_an_empty_folder_takes_no_library_along() -> None:
     assert set(active()) == {"d.md"}
 
 
+def test_a_folder_that_is_back_is_as_it_was() -> None:
+    folder = write("mine", {"a.md": "apples", "b.md": "pears"})
+    run("ingest", folder, "--sync")
+    folder.rename("elsewhere")
+    folder.mkdir()
+    assert run("ingest", folder, "--sync").code == 1
+    folder.rmdir()
+    Path("elsewhere").rename(folder)
+    ran = run("ingest", folder, "--sync")
+    assert (ran.code, ran.out, ran.err) == (0, "0 stored, 2 unchanged, 0 refused\n", "")
+
+
 def test_what_others_put_in_stays() -> None:
     one = write("one", {"a.md": "apples", "b.md": "pears", "c.md": "plums", "d.md": "dates"})
     two = write("two", {"b.md": "pears of another folder", "z.md": "figs"})
@@ -195,6 +207,19 @@ def test_attributes_and_labels_out_of_paths() -> None:
     assert run("ingest", folder, *words).out == "0 stored, 5 unchanged, 0 refused\n"
 
 
+def test_a_charset_that_nobody_can_tell_is_said_by_pattern() -> None:
+    folder = write("mine", {"a.md": "Äpfel"})
+    (folder / "old").mkdir()
+    (folder / "old" / "b.txt").write_bytes("Größere Stücke müssen angemeldet werden.".encode("cp1252"))
+    ran = run("ingest", folder)
+    assert ran.code == 3
+    assert "--charset-for old/b.txt=CHARSET" in ran.err
+    words = ("--charset-for", "old/*=windows-1252")
+    assert run("ingest", folder, *words).out == "1 stored, 1 unchanged, 0 refused\n"
+    assert run("ingest", folder, *words).out == "0 stored, 2 unchanged, 0 refused\n"
+    assert "Größere Stücke" in run("retrieve", "angemeldet").out
+
+
 def test_a_label_is_not_lowered_in_silence() -> None:
     folder = write("mine", {"plan.md": "apples", "plan.md.meta.toml": 'label = "confidential"\n'})
     assert run("ingest", folder).out == "1 stored, 0 unchanged, 0 refused\n"
@@ -217,6 +242,8 @@ def test_a_label_is_not_lowered_in_silence() -> None:
         (("--attributes-from", "{title}/{title}"), 1, "{title}"),
         (("--label-for", "secret/**=CONFIDENTAL"), 1, "is no PATTERN=LABEL of PUBLIC, INTERNAL, CONFIDENTIAL"),
         (("--label-for", "=PUBLIC"), 1, "'' is empty"),
+        (("--charset-for", "windows-1252"), 1, "'windows-1252' is no PATTERN=CHARSET"),
+        (("--charset-for", "=windows-1252"), 1, "'' is empty"),
         (("--refuse-warning", "NOISE"), 2, "'NOISE' is not one of 'metadata_skipped'"),
         (("--watch", "--dry-run"), 2, "do not go together"),
     ],

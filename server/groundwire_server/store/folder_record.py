@@ -36,6 +36,8 @@ CREATE TEMP TABLE planned (
     sidecar INTEGER, to_read INTEGER) WITHOUT ROWID;
 """
 _VERSION = 1
+# `gone` is 1 when a document is no longer in its file, and this when its file is no longer in the folder.
+_FILE_GONE = 2
 # Documents of ours that stand unchanged since: by content, or by revision where the content is not known here.
 _STILL_OURS = """
     FROM document d JOIN standing s USING (doc_id)
@@ -108,6 +110,7 @@ class FolderRecord:
         """Begin to look at the folder once more."""
         self.run += 1
         self._do("DELETE FROM planned")
+        self._do("UPDATE document SET gone = 0 WHERE gone = ?", _FILE_GONE)
         self.forget_standing()
 
     def forget_standing(self) -> None:
@@ -279,8 +282,8 @@ class FolderRecord:
             last = page[-1][0]
 
     def mark_gone(self, file_id: str) -> None:
-        """A file is no longer in the folder."""
-        self._do("UPDATE document SET gone = 1 WHERE file_id = ?", file_id)
+        """A file is no longer in the folder; found out anew in each run."""
+        self._do("UPDATE document SET gone = ? WHERE file_id = ?", _FILE_GONE, file_id)
 
     def own_count(self) -> int:
         """How many documents the folder has put in, gone from it or not; with files whose run was cut off."""
