@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reportlab.lib.utils import ImageReader  # type: ignore[import-untyped]
+from reportlab.pdfbase import pdfmetrics  # type: ignore[import-untyped]
+from reportlab.pdfbase.cidfonts import UnicodeCIDFont  # type: ignore[import-untyped]
 from reportlab.pdfgen.canvas import Canvas  # type: ignore[import-untyped]
 
 from groundwire_server.errors import DocumentRefused, ErrorReason
@@ -238,3 +240,23 @@ def test_no_line_is_lost_or_doubled_by_the_order(found: list[Line]) -> None:
     assert all(isinstance(block, Block) and block.text for block in ordered)
     shown = "".join(line.text for block in ordered for line in block.lines)
     assert Counter(shown.replace(" ", "")) == Counter("".join(line.text for line in found).replace(" ", ""))
+
+
+def test_text_in_a_font_that_is_nowhere_is_read_or_told_of() -> None:
+    """Which letters there are depends on the fonts of the machine; none goes in silence."""
+    columns = ("吾輩は猫である", "名前はまだ無い")
+
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica", 11)
+        canvas.drawString(72, 760, "Above the columns.")
+        canvas.drawString(200, 760, " ")
+        canvas.setFont("HeiseiMin-W3", 14)
+        for number, column in enumerate(columns):
+            for place, char in enumerate(column):
+                canvas.drawString(500 - 24 * number, 700 - 15 * place, char)
+
+    pdfmetrics.registerFont(UnicodeCIDFont("HeiseiMin-W3"))
+    document = read(pdf(draw))
+    whole = all(column in document.text.replace("\n", "") for column in columns)
+    assert whole or [warning.kind for warning in document.warnings] == [WarningKind.TEXT_UNCERTAIN]
+    assert not read(pdf(lines(["A line.", " ", "another line."]))).warnings

@@ -12,6 +12,7 @@ from groundwire_server.evidence import Attribute, Locator
 from groundwire_server.readers.container import broken, encrypted
 from groundwire_server.readers.document import ReaderOutput, ReadWarning, Source, WarningKind
 from groundwire_server.readers.pdf_blocks import Block, page_blocks
+from groundwire_server.readers.pdf_fonts import count_lost_texts
 from groundwire_server.readers.pdf_lines import read_lines
 from groundwire_server.readers.plain_text import NO_CONTENT
 from groundwire_server.readers.properties import file_properties, read_day
@@ -43,6 +44,7 @@ class _Page:
     scanned: bool = False
     unmapped: bool = False
     damaged: bool = False
+    lost: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +113,14 @@ def _read_page(document: Any, number: int) -> _Page:
         return _Page(damaged=True)
     try:
         text = read_lines(page)
+        lost = count_lost_texts(page) > 0
         scanned = text.chars < _FEW_CHARS and _is_scan(page, text.chars, text.width * text.height)
     except pypdfium2.PdfiumError:
         return _Page(damaged=True)
     finally:
         page.close()
     unmapped = text.unmapped > _UNMAPPED_SHARE * (text.chars + text.unmapped)
-    return _Page(page_blocks(text.lines, text.height), scanned=scanned, unmapped=unmapped)
+    return _Page(page_blocks(text.lines, text.height), scanned=scanned, unmapped=unmapped, lost=lost)
 
 
 def _is_scan(page: Any, chars: int, area: float) -> bool:
@@ -251,6 +254,11 @@ def _page_warnings(doc_id: str, pages: Sequence[_Page]) -> Iterator[ReadWarning]
             "shows a picture and holds no text of its own, or hardly any (a scan?)",
         ),
         ("damaged", WarningKind.PART_SKIPPED, "is damaged and was not read"),
+        (
+            "lost",
+            WarningKind.TEXT_UNCERTAIN,
+            "has text in a font that is not in the file, and not all of it was read",
+        ),
         ("unmapped", WarningKind.TEXT_UNCERTAIN, "has a font that does not say which characters it shows"),
     )
     for name, kind, what in kinds:
@@ -292,6 +300,12 @@ def _no_text(doc_id: str, pages: Sequence[_Page]) -> DocumentRefused:
         damaged = sum(page.damaged for page in pages)
         if damaged:
             return broken(doc_id, f"none of its {len(pages)} pages could be read")
+        if any(page.lost for page in pages):
+            return DocumentRefused(
+                ErrorReason.DOCUMENT_NO_TEXT,
+                f"{doc_id}: its text is in fonts that the file does not hold, and could not be read.",
+                hint="Save it anew with its fonts embedded, or run text recognition (OCR) over it.",
+            )
         return DocumentRefused(
             ErrorReason.DOCUMENT_NO_TEXT, f"{doc_id}: none of its {len(pages)} pages holds text.", hint=NO_CONTENT
         )
