@@ -210,7 +210,7 @@ class _Walk:
             mark = self._marks[kind, ident]
             text = " ".join(self._inline(inner).text.strip() for inner in self._notes[kind][ident].iter(f"{W}p"))
             # With the paragraph that it follows, else a passage that ends in a note would name no paragraphs.
-            place = {"para": max(self._paragraphs, 1), "note": mark}
+            place: dict[str, str | int] = {"para": max(self._paragraphs, 1), "note": mark}
             self._builder.add(f"[{mark}] {text.strip()}", place, close=True)
 
 
