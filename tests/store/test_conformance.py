@@ -140,7 +140,11 @@ STATEMENTS: list[tuple[str, str, set[str]]] = [
     ("AND revision = ? AND died IS NULL", "AND ?", {"cutting_anew_keeps_all_else"}),
     ("max(?, coalesce(max(committed_at), ?))", "coalesce(?, ?)", {"time_never_goes_back"}),
     ("DELETE FROM ingest_spool WHERE ingest_id = ?", "SELECT ?", {"an_ingest_is_resumed_where_it_was"}),
-    ("SELECT seq FROM sqlite_sequence WHERE name = 'chunk'", "SELECT 9", {"what_goes_in_comes_out"}),
+    (
+        "SELECT seq FROM sqlite_sequence WHERE name = ?",
+        "SELECT CASE ?1 WHEN 'chunk' THEN 9 ELSE coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?1), 0) END",
+        {"what_goes_in_comes_out"},
+    ),
     ("ORDER BY doc_id LIMIT", "ORDER BY doc_id COLLATE NOCASE LIMIT", {"documents_are_listed_in_order"}),
     ("e.label <= r.label", "1", {"equal_texts_share_a_vector"}),
     ("r.label < :restricted", "1", {"equal_texts_share_a_vector"}),

@@ -36,7 +36,7 @@ class AttributeBook:
         """
         seen: dict[str, Family] = {}
         for attribute in attributes:
-            if not all(is_storable(text) for text in _texts(attribute)):
+            if not is_storable("".join(_texts(attribute))):
                 why = f"attribute {attribute.name!a} holds half a surrogate pair, which has no UTF-8 form"
                 return ErrorReason.VALUE_MALFORMED, why
             if attribute.name in seen:
@@ -74,9 +74,11 @@ class AttributeBook:
         return self._families
 
     def _declared(self, name: str, label: int) -> Family | None:
-        by_label = self._load().get(name, {})
-        readable = [used for used in by_label if used <= label]
-        return by_label[min(readable)] if readable else None
+        by_label = self._load().get(name)
+        if by_label is None:
+            return None
+        first = min(by_label)
+        return by_label[first] if first <= label else None
 
 
 def read_attribute_schema(connection: sqlite3.Connection, generation: int, strictest: int) -> dict[str, Family]:

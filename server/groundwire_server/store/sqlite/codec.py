@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from functools import lru_cache
@@ -113,16 +113,17 @@ def _decode_value(tag: str, payload: str | list[str]) -> Value:
             return date.fromisoformat(payload)
 
 
-def _dump(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+_dump = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
-def encode_attributes(attributes: Iterable[Attribute]) -> str:
+def encode_attributes(attributes: Sequence[Attribute]) -> str:
     """Attributes sorted by name, as one text that is equal exactly when they are.
 
     >>> encode_attributes([Attribute("year", 2024), Attribute("lang", "ja")])
     '[["lang","s","ja"],["year","i","2024"]]'
     """
+    if not attributes:
+        return "[]"
     ordered = sorted(attributes, key=lambda attribute: attribute.name)
     return _dump([[attribute.name, *encode_value(attribute.value)] for attribute in ordered])
 

@@ -34,6 +34,8 @@ def connect_writer(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA cache_size = -65536")
         connection.execute("PRAGMA journal_size_limit = 67108864")
+        # Pages that many writes touch (of indexes over hashes) are copied back once for more of them.
+        connection.execute("PRAGMA wal_autocheckpoint = 4000")
     except BaseException:
         connection.close()
         raise
@@ -116,8 +118,7 @@ def storage_full() -> ResourceExhausted:
     )
 
 
-@contextmanager
-def translated() -> Iterator[None]:
+class translated:  # noqa: N801 - used like a function
     """Turn errors of SQLite into ours; their texts stay in the chain for the log and reach no caller.
 
     Raises:
@@ -126,10 +127,15 @@ def translated() -> Iterator[None]:
         Unavailable: NOT_SERVING, another process holds the store; LIBRARIES_UNREACHABLE, the file is damaged.
         GroundwireError: INTERNAL, a fault of ours.
     """
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise _translate(error) from error
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, sqlite3.Error):
+            raise _translate(error) from error
 
 
 def _translate(error: sqlite3.Error) -> GroundwireError:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+import struct
 
 from groundwire_server.evidence import Label
 
@@ -15,21 +16,23 @@ __all__ = ["DigestBook", "birth_event", "hash_parts", "read_digest", "read_label
 
 _MODULUS = 1 << 256
 _BYTES = 32
+_frame = struct.Struct(">cQ").pack
 
 
 def hash_parts(*parts: str | int | bytes | None) -> bytes:
     """SHA-256 of the parts with their lengths and types, so that no two lists of parts meet by accident."""
     framed: list[bytes] = []
     for part in parts:
-        if isinstance(part, bytes):
-            tag, raw = b"b", part
-        elif isinstance(part, str):
-            tag, raw = b"s", part.encode()
+        if isinstance(part, str):
+            raw = part.encode()
+            framed += (_frame(b"s", len(raw)), raw)
+        elif isinstance(part, bytes):
+            framed += (_frame(b"b", len(part)), part)
         elif part is None:
-            tag, raw = b"n", b""
+            framed.append(_frame(b"n", 0))
         else:
-            tag, raw = b"i", str(part).encode()
-        framed += (tag, len(raw).to_bytes(8, "big"), raw)
+            raw = str(part).encode()
+            framed += (_frame(b"i", len(raw)), raw)
     return hashlib.sha256(b"".join(framed)).digest()
 
 
@@ -43,7 +46,7 @@ class DigestBook:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._sums: dict[Label, int] = {}
+        self._sums: dict[int, int] = {}  # by label
 
     def add_birth(self, label: Label, event: bytes) -> None:
         """A row was born."""
@@ -57,13 +60,14 @@ class DigestBook:
         """Keep the digests that changed, as those of `generation`."""
         self._connection.executemany(
             "INSERT INTO digest (label, generation, value) VALUES (?, ?, ?)",
-            [(int(label), generation, value.to_bytes(_BYTES, "big")) for label, value in self._sums.items()],
+            [(label, generation, value.to_bytes(_BYTES, "big")) for label, value in self._sums.items()],
         )
 
     def _add(self, label: Label, event: bytes) -> None:
-        if label not in self._sums:
-            self._sums[label] = read_label_digest(self._connection, label, None)
-        self._sums[label] = (self._sums[label] + int.from_bytes(event, "big")) % _MODULUS
+        key = int(label)
+        if key not in self._sums:
+            self._sums[key] = read_label_digest(self._connection, label, None)
+        self._sums[key] = (self._sums[key] + int.from_bytes(event, "big")) % _MODULUS
 
 
 def read_label_digest(connection: sqlite3.Connection, label: Label, generation: int | None) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from groundwire_server.errors import DocumentRefused, ErrorReason
@@ -46,6 +46,7 @@ __all__ = [
 ]
 
 _PAGE = 2000
+_to_json = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def replace_document(transaction: Transaction, document: NewDocument, strictest: int) -> Replaced:
@@ -65,16 +66,20 @@ def replace_document(transaction: Transaction, document: NewDocument, strictest:
     return Replaced(document.doc_id, seen + 1, len(document.chunks), unchanged=False)
 
 
+_LAST_REVISION = (
+    "SELECT number_1, number_2, number_3, revision, chunks, content_sha256, died IS NULL FROM document_revision"
+    " WHERE doc_id = ? ORDER BY revision DESC LIMIT 1"
+)
+
+
 def _replace(transaction: Transaction, document: NewDocument, strictest: int) -> Replaced:
     """The revision that is told is counted up to `strictest`."""
     attributes = encode_attributes(document.attributes)
     content = _content_sha256(document, attributes)
-    connection = transaction.connection
-    last = connection.execute(
-        "SELECT number_1, number_2, number_3, revision, chunks, content_sha256, died IS NULL FROM document_revision"
-        " WHERE doc_id = ? ORDER BY revision DESC LIMIT 1",
-        (document.doc_id,),
-    ).fetchone()
+    gathered = transaction.gathered
+    if document.doc_id in gathered:
+        gathered.insert()
+    last = gathered.connection.execute(_LAST_REVISION, (document.doc_id,)).fetchone()
     before, chunks, last_content, active = (last[:4], *last[4:]) if last is not None else ((0, 0, 0, 0), 0, b"", False)
     if active and last_content == content:
         return Replaced(document.doc_id, before[strictest - 1], chunks, unchanged=True)
@@ -85,41 +90,34 @@ def _replace(transaction: Transaction, document: NewDocument, strictest: int) ->
     # Counted up to its own label, so that the event says nothing of revisions that a reader of it may not read.
     number = numbers[document.label - 1]
     event = birth_event("document", document.doc_id, number, int(document.label), content, document.raw_sha256)
-    first_row = _take_chunk_rows(transaction, len(document.chunks)) if document.chunks else 0
-    cursor = connection.execute(
-        "INSERT INTO document_revision (doc_id, number_1, number_2, number_3, revision, label, born, first_row,"
-        " chunks, valid_as_of, event, content_sha256, raw_sha256, raw_bytes, text_chars, title, media_type, chunker,"
-        " attributes)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            document.doc_id,
-            *numbers,
-            int(document.label),
-            transaction.generation,
-            first_row,
-            len(document.chunks),
-            encode_optional_instant(document.valid_as_of),
-            event,
-            content,
-            document.raw_sha256,
-            document.raw_bytes,
-            len(document.text),
-            document.title,
-            document.media_type,
-            document.chunker,
-            attributes,
-        ),
+    first_row = gathered.take_rows("chunk", len(document.chunks)) if document.chunks else 0
+    revision_row = gathered.take_rows("document_revision", 1)
+    revision = (
+        revision_row,
+        document.doc_id,
+        *numbers,
+        int(document.label),
+        transaction.generation,
+        first_row,
+        len(document.chunks),
+        encode_optional_instant(document.valid_as_of),
+        event,
+        content,
+        document.raw_sha256,
+        document.raw_bytes,
+        len(document.text),
+        document.title,
+        document.media_type,
+        document.chunker,
+        attributes,
     )
-    connection.execute("INSERT INTO source_text (revision_row, text) VALUES (?, ?)", (cursor.lastrowid, document.text))
-    if document.places:
-        connection.execute(
-            "INSERT INTO revision_places (revision_row, places) VALUES (?, ?)", (cursor.lastrowid, document.places)
-        )
-    connection.executemany(
-        "INSERT INTO chunk (chunk_row, revision_row, seq, span_start, span_end, parent_start, parent_end, index_sha256,"
-        " locator, heading, parent_id, parent_locator, header, text)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        _chunk_rows(document, cursor.lastrowid or 0, first_row),
+    gathered.add(
+        document.doc_id,
+        revision,
+        (revision_row, document.text),
+        (revision_row, document.places) if document.places else None,
+        _chunk_rows(document, revision_row, first_row),
+        2 * len(document.text),
     )
     transaction.born(document.label, event)
     return Replaced(document.doc_id, numbers[strictest - 1], len(document.chunks), unchanged=False)
@@ -195,7 +193,7 @@ def _content_sha256(document: NewDocument, attributes: str) -> bytes:
         encode_optional_instant(document.valid_as_of),
         attributes,
         document.chunker,
-        json.dumps([_chunk_content(chunk) for chunk in document.chunks], ensure_ascii=False),
+        _to_json([_chunk_content(chunk) for chunk in document.chunks]),
     )
 
 
@@ -214,41 +212,39 @@ def _chunk_content(chunk: NewChunk) -> list[str | int | None]:
     ]
 
 
-def _take_chunk_rows(transaction: Transaction, count: int) -> int:
-    """The first of as many chunk rows that nobody has had."""
-    if not transaction.next_chunk_row:
-        row = transaction.connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'chunk'").fetchone()
-        transaction.next_chunk_row = 1 if row is None else row[0] + 1
-    first = transaction.next_chunk_row
-    transaction.next_chunk_row += count
-    return first
-
-
-def _chunk_rows(document: NewDocument, revision_row: int, first_row: int) -> Iterator[tuple[object, ...]]:
+def _chunk_rows(document: NewDocument, revision_row: int, first_row: int) -> list[tuple[object, ...]]:
+    rows: list[tuple[object, ...]] = []
     for seq, chunk in enumerate(document.chunks):
-        text = document.text[chunk.span.start : chunk.span.end]
-        parent = chunk.parent_span
-        yield (
-            first_row + seq,
-            revision_row,
-            seq,
-            chunk.span.start,
-            chunk.span.end,
-            None if parent is None else parent.start,
-            None if parent is None else parent.end,
-            text_sha256(f"{chunk.header}\n{text}" if chunk.header else text),
-            chunk.locator,
-            chunk.heading,
-            chunk.parent_id,
-            chunk.parent_locator,
-            chunk.header,
-            text,
+        span, parent = chunk.span, chunk.parent_span
+        text = document.text[span.start : span.end]
+        indexed = f"{chunk.header}\n{text}" if chunk.header else text
+        rows.append(
+            (
+                first_row + seq,
+                revision_row,
+                seq,
+                span.start,
+                span.end,
+                None if parent is None else parent.start,
+                None if parent is None else parent.end,
+                text_sha256(indexed),
+                chunk.locator,
+                chunk.heading,
+                chunk.parent_id,
+                chunk.parent_locator,
+                chunk.header,
+                text,
+            )
         )
+    return rows
 
 
 def retire_revision(transaction: Transaction, doc_id: str) -> int:
     """End the active revision. Returns its number, or 0 when none is active."""
-    row = transaction.connection.execute(
+    if doc_id in transaction.gathered:
+        transaction.gathered.insert()
+    connection = transaction.gathered.connection
+    row = connection.execute(
         "SELECT revision_row, revision, label, event FROM document_revision"
         " WHERE doc_id = ? AND died IS NULL ORDER BY revision DESC LIMIT 1",
         (doc_id,),
@@ -256,7 +252,7 @@ def retire_revision(transaction: Transaction, doc_id: str) -> int:
     if row is None:
         return 0
     revision_row, revision, label, event = row
-    transaction.connection.execute(
+    connection.execute(
         "UPDATE document_revision SET died = ? WHERE revision_row = ?", (transaction.generation, revision_row)
     )
     transaction.died(Label(label), event)

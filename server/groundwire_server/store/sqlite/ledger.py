@@ -54,16 +54,13 @@ def spool_part(
     connection: sqlite3.Connection, ingest_id: str, seq: int, head: bytes | None, content: bytes, now: datetime
 ) -> None:
     """Keep a part of the open document. `head` comes with its first part."""
-    _advance(connection, ingest_id, seq, now, at_least=1)
-    if head is not None:
-        connection.execute("UPDATE ingest SET head = ? WHERE ingest_id = ?", (head, ingest_id))
+    _advance(connection, ingest_id, seq, now, at_least=1, head=head)
     connection.execute("INSERT INTO ingest_spool (ingest_id, seq, content) VALUES (?, ?, ?)", (ingest_id, seq, content))
 
 
 def finish_part(connection: sqlite3.Connection, ingest_id: str, seq: int, outcome: bytes, now: datetime) -> None:
     """The open document is done."""
-    _advance(connection, ingest_id, seq, now, at_least=0)
-    connection.execute("UPDATE ingest SET head = x'' WHERE ingest_id = ?", (ingest_id,))
+    _advance(connection, ingest_id, seq, now, at_least=0, head=b"")
     connection.execute("DELETE FROM ingest_spool WHERE ingest_id = ?", (ingest_id,))
     connection.execute("INSERT INTO ingest_outcome (ingest_id, outcome) VALUES (?, ?)", (ingest_id, outcome))
 
@@ -82,13 +79,20 @@ def forget_ingests(connection: sqlite3.Connection, before: datetime) -> int:
     return connection.execute("DELETE FROM ingest WHERE touched_at < ?", (encode_instant(before),)).rowcount
 
 
-def _advance(connection: sqlite3.Connection, ingest_id: str, seq: int, now: datetime, *, at_least: int) -> None:
-    """Make `seq` durable. Raises KeyError for an unknown ingest, ValueError when it lies before what is durable."""
-    row = connection.execute("SELECT durable_seq FROM ingest WHERE ingest_id = ?", (ingest_id,)).fetchone()
-    if row is None:
-        raise KeyError(ingest_id)
-    if seq < row[0] + at_least:
-        raise ValueError(f"part {seq} comes after part {row[0]}")
-    connection.execute(
-        "UPDATE ingest SET durable_seq = ?, touched_at = ? WHERE ingest_id = ?", (seq, encode_instant(now), ingest_id)
+def _advance(
+    connection: sqlite3.Connection, ingest_id: str, seq: int, now: datetime, *, at_least: int, head: bytes | None
+) -> None:
+    """Make `seq` durable, with another head unless it is None.
+
+    Raises KeyError for an unknown ingest, ValueError when `seq` lies before what is durable.
+    """
+    done = connection.execute(
+        "UPDATE ingest SET durable_seq = ?, touched_at = ?, head = coalesce(?, head)"
+        " WHERE ingest_id = ? AND durable_seq <= ?",
+        (seq, encode_instant(now), head, ingest_id, seq - at_least),
     )
+    if done.rowcount == 0:
+        row = connection.execute("SELECT durable_seq FROM ingest WHERE ingest_id = ?", (ingest_id,)).fetchone()
+        if row is None:
+            raise KeyError(ingest_id)
+        raise ValueError(f"part {seq} comes after part {row[0]}")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from typing import Literal
 
 from groundwire_server.evidence import AttributeType, Label
 from groundwire_server.store.sqlite.attributes import AttributeBook
 from groundwire_server.store.sqlite.digest import DigestBook
+from groundwire_server.store.sqlite.gathered import GatheredRows
 
 __all__ = ["VISIBLE", "Transaction", "readable_labels"]
 
@@ -29,20 +30,27 @@ def readable_labels(clearance: Label | None) -> int:
 class Transaction:
     """An open write transaction that will become `generation` if it changes anything that a reader can see.
 
-    next_chunk_row: of the next chunk that it writes; 0 while it has not asked.
+    gathered: rows of new documents that are yet to be inserted.
     """
 
-    connection: sqlite3.Connection
+    held: InitVar[sqlite3.Connection]
     generation: int
     declared: Mapping[str, AttributeType] = field(default_factory=dict)
     changed: bool = False
-    next_chunk_row: int = 0
+    gathered: GatheredRows = field(init=False)
     digest: DigestBook = field(init=False)
     attributes: AttributeBook = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.digest = DigestBook(self.connection)
-        self.attributes = AttributeBook(self.connection, self.generation, self.declared)
+    def __post_init__(self, held: sqlite3.Connection) -> None:
+        self.gathered = GatheredRows(held)
+        self.digest = DigestBook(held)
+        self.attributes = AttributeBook(held, self.generation, self.declared)
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The one that writes, with all rows inserted that were gathered."""
+        self.gathered.insert()
+        return self.gathered.connection
 
     def born(self, label: Label, event: bytes) -> None:
         """Take note that a row was born."""

@@ -61,23 +61,23 @@ class SqliteWriter:
 
     def start_ingest(self, ingest_id: str, kind: str) -> IngestState:
         with translated():
-            return ledger.start_ingest(self._transaction.connection, ingest_id, kind, self._now())
+            return ledger.start_ingest(self._transaction.gathered.connection, ingest_id, kind, self._now())
 
     def spool(self, ingest_id: str, seq: int, head: bytes | None, content: bytes) -> None:
         with translated():
-            ledger.spool_part(self._transaction.connection, ingest_id, seq, head, content, self._now())
+            ledger.spool_part(self._transaction.gathered.connection, ingest_id, seq, head, content, self._now())
 
     def finish_part(self, ingest_id: str, seq: int, outcome: bytes) -> None:
         with translated():
-            ledger.finish_part(self._transaction.connection, ingest_id, seq, outcome, self._now())
+            ledger.finish_part(self._transaction.gathered.connection, ingest_id, seq, outcome, self._now())
 
     def finish_ingest(self, ingest_id: str) -> None:
         with translated():
-            ledger.finish_ingest(self._transaction.connection, ingest_id, self._now())
+            ledger.finish_ingest(self._transaction.gathered.connection, ingest_id, self._now())
 
     def forget_ingests(self, before: datetime) -> int:
         with translated():
-            return ledger.forget_ingests(self._transaction.connection, before)
+            return ledger.forget_ingests(self._transaction.gathered.connection, before)
 
     def set_meta(self, name: str, value: str) -> None:
         with translated():
