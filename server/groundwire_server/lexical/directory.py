@@ -31,6 +31,8 @@ __all__ = ["LexicalDirectory", "LoadReport", "Rebuilt"]
 _log = logging.getLogger(__name__)
 _one_merge = threading.Lock()  # in a process: each takes memory for all the postings that it moves
 _CHECK_AFTER_SECONDS = 2.0  # the first answers come before the files are checked
+_SAVE_AFTER_SECONDS = 0.2  # small writes that follow each other are saved, and merged, together
+_SAVE_AT_ROWS = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,16 +301,22 @@ class LexicalDirectory:
     def _next_work(self) -> Callable[[], None] | None:
         """What is to be done now; None, and the thread has ended, when nothing is."""
         with self._changed:
+            if self._to_save and not self._closing:
+                self._changed.wait_for(self._is_time_to_save, _SAVE_AFTER_SECONDS)
             if not self._closing:
+                if self._due() is not None:  # what is merged at once need not be written before
+                    return self._merge
                 if self._to_save:
                     return self._save
-                if self._due() is not None:
-                    return self._merge
                 if self._unchecked:
                     return self._check_next
             self._thread = None
             self._changed.notify_all()
             return None
+
+    def _is_time_to_save(self) -> bool:
+        unsaved = sum(piece.segment.size for piece in self._pieces if piece.entry is None)
+        return self._closing or self._hurried or unsaved >= _SAVE_AT_ROWS
 
     def _due(self) -> int | None:
         """Where the pieces begin that should become one."""
