@@ -244,6 +244,7 @@ class FolderSync:
         said = [Label.read(each.name) for each in (rules.paths.label(file_id), metadata.label) if each is not None]
         label = max((rules.label, *said))
         form = [rules.server_version, rules.chunker, int(label), repr(by_path), raw.hex(), sorted(rules.refuse)]
+        form.append(rules.paths.charset(file_id))
         return _Said(metadata, label, attributes, hashlib.sha256(json.dumps(form).encode()).digest())
 
     def _check_label(self, file_id: str, label: Label) -> None:
@@ -265,6 +266,7 @@ class FolderSync:
             label=said.label,
             valid_as_of=said.metadata.valid_as_of,
             attributes=said.attributes,
+            charset=self._rules.paths.charset(file_id),
             content_sha256=read.sha256,
             chunker=self._rules.chunker,
         )

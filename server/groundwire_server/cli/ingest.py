@@ -48,6 +48,9 @@ _PASSING = ("*~", "*.tmp", "*.swp", "#*#")
     help="Attributes out of paths, e.g. 'reports/{year:int}/{company}/*'.",
 )
 @click.option("--label-for", type=WORDS, multiple=True, metavar="PATTERN=LABEL", help="E.g. 'secret/**=CONFIDENTIAL'.")
+@click.option(
+    "--charset-for", type=WORDS, multiple=True, metavar="PATTERN=CHARSET", help="E.g. 'old/*.txt=windows-1252'."
+)
 @click.option("--lower-labels", is_flag=True, help="Let a document become less sensitive than it was stored.")
 @click.option(
     "--refuse-warning",
@@ -77,6 +80,7 @@ def command(
     exclude: tuple[str, ...],
     attributes_from: tuple[str, ...],
     label_for: tuple[str, ...],
+    charset_for: tuple[str, ...],
     lower_labels: bool,
     refuse: tuple[str, ...],
     verify: bool,
@@ -103,7 +107,7 @@ def command(
     rules = SyncRules(
         chunker,
         Label.read(label) if label else Label.UNSPECIFIED,
-        PathRules(attributes_from, label_for),
+        PathRules(attributes_from, label_for, charset_for),
         include,
         (*exclude, *_PASSING) if watch else exclude,
         verify,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import threading
 from collections.abc import Iterable
@@ -57,6 +58,7 @@ class IngestReport:
         self._as_json, self._verbose, self._dry_run = as_json, verbose, dry_run
         self._telling = threading.Lock()
         self._no_text: set[str] = set()  # endings of files that no reader takes
+        self._untold_charset = ""  # the first file whose charset nobody could tell
         self._choices: set[str] = set()
         self._refusals: dict[str, str] = {}  # of the passes before: what was refused, and why
         self._line: ProgressLine | None = None
@@ -144,6 +146,8 @@ class IngestReport:
         if endings := sorted(self._no_text - {""}):
             passed_over = " ".join(f"--exclude '*{ending}'" for ending in endings[:_ENDINGS_TOLD])
             note(f"files that are no documents are passed over with {passed_over}")
+        if self._untold_charset:
+            note(f"the charset of a text is said with --charset-for {shlex.quote(f'{self._untold_charset}=CHARSET')}")
 
     def did_nothing(self) -> bool:
         """Whether this pass has changed nothing and refused nothing."""
@@ -164,6 +168,8 @@ class IngestReport:
             self.refused += 1
             if not can_read(outcome.doc_id):
                 self._no_text.add(PurePosixPath(outcome.doc_id).suffix)
+            elif "Pass `charset`" in outcome.error.message:
+                self._untold_charset = self._untold_charset or outcome.doc_id
         elif outcome.unchanged:
             self._unchanged += 1
         elif outcome.revision == 1:

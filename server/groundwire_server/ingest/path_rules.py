@@ -1,4 +1,4 @@
-"""What the path of a file says about it: attributes in named places of a path, labels by pattern."""
+"""What the path of a file says about it: attributes in named places of a path, labels and charsets by pattern."""
 
 from __future__ import annotations
 
@@ -41,12 +41,13 @@ class _AttributePattern:
 
 
 class PathRules:
-    """Patterns that give attributes, and patterns that give labels.
+    """Patterns that give attributes, and patterns that give labels or charsets.
 
     An attribute pattern describes the whole path below the folder: names with `*`, `?`, `[a-z]`, `**` for any folders,
     and places `{name}` or `{name:TYPE}` within one name, TYPE being text, int, decimal, date (2024-03-31) or period
     (FY2024). Of several patterns that give the same attribute the first one that fits counts. A label pattern is one of
-    `--include` with a label behind its last `=`; of all that fit, the strictest holds.
+    `--include` with a label behind its last `=`; of all that fit, the strictest holds. A charset pattern is one with a
+    charset there; the first that fits counts, and only texts heed it.
 
     Raises:
         InvalidRequest: a pattern is malformed; all of them named.
@@ -58,7 +59,9 @@ class PathRules:
     (<Label.CONFIDENTIAL: 3>, None)
     """
 
-    def __init__(self, attributes_from: Sequence[str] = (), label_for: Sequence[str] = ()) -> None:
+    def __init__(
+        self, attributes_from: Sequence[str] = (), label_for: Sequence[str] = (), charset_for: Sequence[str] = ()
+    ) -> None:
         found: list[Violation] = []
         self._attributes = [
             pattern
@@ -69,6 +72,11 @@ class PathRules:
             label
             for place, text in enumerate(label_for)
             if (label := _label_pattern(text, f"label_for[{place}]", found)) is not None
+        ]
+        self._charsets = [
+            charset
+            for place, text in enumerate(charset_for)
+            if (charset := _charset_pattern(text, f"charset_for[{place}]", found)) is not None
         ]
         if found:
             raise InvalidRequest(found)
@@ -88,6 +96,10 @@ class PathRules:
     def label(self, path: str) -> Label | None:
         """The strictest label of all patterns that fit; None: none does."""
         return max((label for patterns, label in self._labels if patterns.includes(path)), default=None)
+
+    def charset(self, path: str) -> str:
+        """The charset of the first pattern that fits; empty: none does, so that it is detected."""
+        return next((charset for patterns, charset in self._charsets if patterns.includes(path)), "")
 
 
 def _read(path: str, name: str, kind: str, text: str) -> Value:
@@ -142,9 +154,23 @@ def _label_pattern(text: str, field: str, found: list[Violation]) -> tuple[PathP
         labels = ", ".join(each.name for each in Label)
         found.append(Violation(field, ErrorReason.VALUE_MALFORMED, f"{text[:80]!r} is no PATTERN=LABEL of {labels}"))
         return None
+    patterns = _patterns(pattern, field, found)
+    return None if patterns is None else (patterns, label)
+
+
+def _charset_pattern(text: str, field: str, found: list[Violation]) -> tuple[PathPatterns, str] | None:
+    pattern, equals, name = text.rpartition("=")
+    if not equals or not name.strip():
+        message = f"{text[:80]!r} is no PATTERN=CHARSET, e.g. 'old/*.txt=windows-1252'"
+        found.append(Violation(field, ErrorReason.VALUE_MALFORMED, message))
+        return None
+    patterns = _patterns(pattern, field, found)
+    return None if patterns is None else (patterns, name.strip())
+
+
+def _patterns(pattern: str, field: str, found: list[Violation]) -> PathPatterns | None:
     try:
-        return PathPatterns([pattern]), label
+        return PathPatterns([pattern])
     except InvalidRequest as error:
-        why = error.violations[0].description
-        found.append(Violation(field, ErrorReason.VALUE_MALFORMED, why))
+        found.append(Violation(field, ErrorReason.VALUE_MALFORMED, error.violations[0].description))
         return None
