@@ -94,6 +94,14 @@ def test_much_that_is_left_out_is_told() -> None:
     assert "1 nav" in document.warnings[0].message
 
 
+def test_much_that_stands_beside_the_main_part_is_told() -> None:
+    page = "<script>no script counts, however long</script><p hidden>nor what is hidden</p>{}<main><p>short</main>"
+    assert not read(page.format("<p>few")).warnings
+    (told,) = read(page.format("<p>more than in the main part")).warnings
+    assert told.kind is WarningKind.PART_SKIPPED
+    assert "all beside the main" in told.message
+
+
 def test_tables_have_heads_beside_each_row() -> None:
     table = (
         "<table><caption>Sales</caption><thead><tr><th rowspan=2>Region<th colspan=2>2024<tr><th>Q1<th>Q2</thead>"

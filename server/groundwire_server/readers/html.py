@@ -11,7 +11,7 @@ from groundwire_server.evidence import Attribute
 from groundwire_server.readers.document import ReaderOutput, ReadWarning, Source, WarningKind
 from groundwire_server.readers.encoding import CHARSETS, Decoded, decode
 from groundwire_server.readers.html_blocks import add_html
-from groundwire_server.readers.html_tree import Boilerplate, content_root, parse_html
+from groundwire_server.readers.html_tree import Boilerplate, content_root, local_name, parse_html, text_outside
 from groundwire_server.readers.properties import file_properties, read_day
 from groundwire_server.readers.text_builder import TextBuilder
 
@@ -75,8 +75,10 @@ def _build(source: Source, root: etree._Element, *, strict: bool) -> TextBuilder
     content = content_root(root) if strict else root
     boilerplate = Boilerplate(content, strict=strict)
     add_html(builder, content, boilerplate)
-    if builder.length and boilerplate.dropped_chars > builder.length:
-        left_out = ", ".join(f"{count} {name}" for name, count in sorted(boilerplate.dropped.items()))
+    outside = text_outside(root, content)
+    if builder.length and boilerplate.dropped_chars + outside > builder.length:
+        names = [f"{count} {name}" for name, count in sorted(boilerplate.dropped.items())]
+        left_out = ", ".join(names + [f"all beside the {local_name(content)}"] * bool(outside))
         builder.warnings.append(
             ReadWarning(
                 source.doc_id,

@@ -13,7 +13,16 @@ from groundwire_server.readers.container import broken, raise_if_out_of_memory
 from groundwire_server.readers.formulas import web_formula
 from groundwire_server.readers.plain_text import NO_CONTENT
 
-__all__ = ["BLOCKS", "Boilerplate", "content_root", "local_name", "parse_html", "plain_content", "set_content"]
+__all__ = [
+    "BLOCKS",
+    "Boilerplate",
+    "content_root",
+    "local_name",
+    "parse_html",
+    "plain_content",
+    "set_content",
+    "text_outside",
+]
 
 # Elements that stand apart from what is beside them.
 _BLOCK_NAMES = """
@@ -144,6 +153,20 @@ def plain_content(element: etree._Element) -> str:
         else:
             pieces.append(inner.text or "")
     return " ".join("".join(pieces).split())
+
+
+def text_outside(root: etree._Element, content: etree._Element) -> int:
+    """Characters that a page shows and that do not lie in an element of it."""
+    count = 0
+    walk = etree.iterwalk(root, events=("start", "end"))
+    for event, element in walk:
+        if event == "end":
+            count += 0 if element is root else len((element.tail or "").strip())
+        elif element is content or local_name(element) in _NO_CONTENT or _is_hidden(element):
+            walk.skip_subtree()
+        else:
+            count += len((element.text or "").strip())
+    return count
 
 
 def set_content(element: etree._Element, name: str) -> str | None:
