@@ -34,6 +34,7 @@ _BUDGET = 1 << 21  # postings that a kernel looks at before it can be told to st
 _ROOM = 4 * BLOCK_ROWS  # rows of results that a thread has room for from the beginning
 _MOST_ROOM = 16 * _ROOM  # memory that has grown beyond is not kept
 _NO_ROOM = -2  # what a kernel returns then
+_FEW_OF = 16  # where one row of so many is a candidate, and few are in all, each is scored by itself
 _KEPT_CELLS = 1 << 15  # of a query's counts that are kept for the next question about it
 
 
@@ -151,6 +152,9 @@ class CompiledSearch:
         check: Callable[[], None] | None,
     ) -> LexicalScores:
         """As `LexicalIndex.search`, of checked arguments; there is a token and a candidate with a token."""
+        if depth is not None and candidates.kept <= min(2 * depth, len(candidates.mask) // _FEW_OF):
+            chosen = np.flatnonzero(candidates.mask)
+            return _best_of(chosen, self.score(query, candidates, parameters, chosen, check), depth)
         weighed = self._weigh(query, candidates, parameters, check)
         terms = len(query.counts)
         masked = 0 if candidates.everything else 1
@@ -175,14 +179,9 @@ class CompiledSearch:
                 space, check,
             )  # fmt: skip
         rows, scores = space.rows[:found], space.scores[:found]
-        if depth is not None and found > depth:
-            kept = scores >= np.partition(scores, found - depth)[found - depth]
-            rows, scores = rows[kept], scores[kept]
-        else:
+        if depth is None or found <= depth:
             rows, scores = rows.copy(), scores.copy()
-        rows.flags.writeable = False
-        scores.flags.writeable = False
-        return LexicalScores(rows, scores)
+        return _best_of(rows, scores, depth)
 
     def score(
         self,
@@ -263,6 +262,22 @@ class CompiledSearch:
         counted: list[int] = df.tolist()
         candidates.learn(query.tokens, counted)
         return counted
+
+
+def _best_of(rows: NDArray[np.int64], scores: NDArray[np.float64], depth: int | None) -> LexicalScores:
+    """The rows with a term that can be among the best; the arrays that are given, where all of them stay."""
+    least = 0.0
+    if depth is not None and len(rows) > depth:
+        least = float(np.partition(scores, len(rows) - depth)[len(rows) - depth])
+    if least > 0.0:
+        kept = scores >= least
+        rows, scores = rows[kept], scores[kept]
+    elif len(rows) and scores.min() <= 0.0:
+        kept = scores > 0.0
+        rows, scores = rows[kept], scores[kept]
+    rows.flags.writeable = False
+    scores.flags.writeable = False
+    return LexicalScores(rows, scores)
 
 
 def _run(kernel: Callable[[], int], space: _Space, check: Callable[[], None] | None) -> int:

@@ -170,9 +170,11 @@ def _set_scale(terms, weights, state, scale):  # type: ignore[no-untyped-def]
 
 @helper
 def _sum_bounds(  # type: ignore[no-untyped-def]
-    segment, hits, terms, weights, order, block, n, per_term, state, capped, shares, lengths, average, k1, b,
+    segment, hits, terms, weights, order, block, n, per_term, state, capped, mask, masked, shares, lengths, average,
+    k1, b,
 ):  # fmt: skip
-    """The byte of each row of a block. `order`: terms by weight. Gives how many postings there are."""
+    """The byte of each candidate of a block; that of another may be less. `order`: terms by weight. Gives how many
+    postings there are."""
     first = block * BLOCK_ROWS
     last = min(i64(segment, SIZE), first + BLOCK_ROWS)
     scale = f64(state, STATE_SCALE)
@@ -208,6 +210,8 @@ def _sum_bounds(  # type: ignore[no-untyped-def]
         factor = f64(weights, j) * scale * (1.0 + ROUNDING)
         for x in range(i64(per_term, STARTS * terms + z), i64(per_term, STOPS * terms + z)):
             row = u16(rows, x)
+            if masked and u64(mask, (row - first) >> 6) >> uint64(row & 63) & _ONE == _ZERO:
+                continue
             amount = _amount(share(segment, capped, x, row, shares, lengths, average, k1, b), factor)
             place = row - first
             before = u8(sparse, place)
@@ -407,8 +411,8 @@ def best(  # type: ignore[no-untyped-def]
             scale = f64(state, STATE_SCALE)
             _fetch_next(segment, hits, terms, block, n, per_term, own_capped)
             postings = _sum_bounds(
-                segment, hits, terms, weights, order, block, n, per_term, state, own_capped, shares, lengths, average,
-                k1, b,
+                segment, hits, terms, weights, order, block, n, per_term, state, own_capped, own_mask, masked, shares,
+                lengths, average, k1, b,
             )  # fmt: skip
             credit = 2 * postings + _BLOCK_COST
             is_chained = i64(state, STATE_LINKS) < CHAIN_ROOM
