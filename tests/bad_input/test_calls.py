@@ -218,6 +218,10 @@ def test_a_hint_that_leaves_nothing(here: House, told: Tell) -> None:
         lambda here: here.admin.ListDocuments(admin_pb2.ListDocumentsRequest(library_id="default", page_token="abc")),
         lambda here: here.admin.DeleteLibrary(admin_pb2.DeleteLibraryRequest(library_id="default")),
         lambda here: here.admin.StartReindex(admin_pb2.StartReindexRequest(library_id="default", parts=[0])),
+        lambda here: here.admin.PurgeRevisions(admin_pb2.PurgeRevisionsRequest(library_id="default", keep_last=-1)),
+        lambda here: here.admin.PurgeRevisions(
+            admin_pb2.PurgeRevisionsRequest(library_id="default", doc_id="nowhere.md")
+        ),
     ],
     ids=[
         "library_to_read",
@@ -243,6 +247,8 @@ def test_a_hint_that_leaves_nothing(here: House, told: Tell) -> None:
         "page_token",
         "no_confirmation",
         "no_part",
+        "keep_last",
+        "document_to_purge",
     ],
 )
 def test_a_name_that_is_not_there(here: House, told: Tell, call: Callable[[House], Any]) -> None:

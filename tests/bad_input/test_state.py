@@ -188,6 +188,7 @@ _UNDO = {
         ),
         *(f"ALTER TABLE document_revision DROP COLUMN number_{label}" for label in (1, 2, 3)),
     ],
+    "0004_mark_purged": ["DROP INDEX revision_by_purge", "ALTER TABLE document_revision DROP COLUMN purged"],
     "0003_keep_places": ["DROP TABLE revision_places"],
 }
 

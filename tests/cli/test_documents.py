@@ -133,3 +133,31 @@ def test_why_a_document_that_is_out_is_not_returned() -> None:
     assert "`groundwire ingest` brings it back" in run("why", "pears", "b.txt").out
     frames = run("why", "pears", "b.txt", "--json").frames
     assert [(frame["step"], frame["holds"]) for frame in frames] == [("stored", True), ("active", False)]
+
+
+def test_old_revisions_are_counted_asked_for_and_erased() -> None:
+    revise()
+    assert run("documents", "purge", "--keep-last", "1", "--dry-run").out == "to erase: 0 revisions\n"
+    assert run("documents", "purge", "--keep-last", "0", "--dry-run").out == "to erase: 1 revision\n"
+    assert len(run("documents", "history", "reports/2024.md").out.splitlines()) == 2
+    (frame,) = run("documents", "purge", "reports/2024.md", "--keep-last", "0", "--dry-run", "--json").frames
+    assert (frame["frame"], frame["revisions"]) == ("Purge", 1)
+    assert run("documents", "purge", "--retired-before", "2000-01-01", "--yes").out == (
+        "erased: 0 revisions\npurge of default succeeded\n"
+    )
+    nobody = run("documents", "purge", "--keep-last", "0")
+    assert (nobody.code, "--yes erases without asking" in nobody.err) == (2, True)
+    refused = run_on_terminal("documents", "purge", "--keep-last", "0", keys="n\r")
+    assert "Erase 1 revision?" in refused.out
+    assert "nothing was erased" in refused.out
+    done = run_on_terminal("documents", "purge", "--keep-last", "0", keys="y\r")
+    assert "purge of default succeeded" in done.out
+    assert [line.split("\t")[0] for line in run("documents", "history", "reports/2024.md").out.splitlines()] == ["2"]
+    gone = run("documents", "show", "reports/2024.md", "--revision", "1")
+    assert (gone.code, "no revision 1" in gone.err) == (1, True)
+
+
+def test_what_is_to_go_has_to_be_said() -> None:
+    assert "--keep-last, --retired-before or both" in run("documents", "purge").err
+    assert "'soon' is no day" in run("documents", "purge", "--retired-before", "soon").err
+    assert run("documents", "purge", "--keep-last", "-1").code == 2

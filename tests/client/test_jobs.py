@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from datetime import date
 from typing import Any
 
 import grpc
@@ -90,6 +91,23 @@ def test_jobs_are_started_read_cancelled_and_listed(connect: Connect) -> None:
     assert listed == [JobState.SUCCEEDED, JobState.FAILED]
     assert (list(seen[0].parts), seen[0].request_id) == ([1, 2], "r")
     assert (seen[3].library_id, seen[3].state) == ("lib", admin_pb2.JOB_STATE_FAILED)
+
+
+def test_old_revisions_are_counted_and_purged(connect: Connect) -> None:
+    seen: list[admin_pb2.PurgeRevisionsRequest] = []
+
+    def method(request: admin_pb2.PurgeRevisionsRequest, context: grpc.ServicerContext) -> Any:
+        seen.append(request)
+        return admin_pb2.PurgeRevisionsResponse(revisions=3, job=None if request.validate_only else _job(1))
+
+    with serving(PurgeRevisions=method) as address, connect(address) as client:
+        planned = client.purge_revisions("lib", keep_last=2, validate_only=True)
+        purged = client.purge_revisions("lib", doc_id="a.md", retired_before=date(2024, 1, 2), request_id="r")
+    assert (planned.revisions, planned.job) == (3, None)
+    assert purged.job is not None
+    assert (purged.revisions, purged.job.state) == (3, JobState.QUEUED)
+    assert (seen[0].keep_last, seen[0].validate_only, seen[0].HasField("retired_before")) == (2, True, False)
+    assert (seen[1].doc_id, seen[1].request_id, seen[1].retired_before.seconds) == ("a.md", "r", 1704153600)
 
 
 def test_a_library_goes_after_a_confirmation(connect: Connect) -> None:

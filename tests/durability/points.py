@@ -9,11 +9,11 @@ from tests.durability.triggers import Call, DatabaseFile, FileCall, Statement, T
 
 __all__ = ["POINTS", "Point", "Scene"]
 
-Scene = Literal["first", "change", "catch-up", "rebuild"]
+Scene = Literal["first", "change", "catch-up", "rebuild", "purge"]
 """What the server is killed in.
 
 first: on an empty folder, while a library is made. change: while a library changes. catch-up: starting after a first
-kill that left the indexes behind the store. rebuild: starting without indexes.
+kill that left the indexes behind the store. rebuild: starting without indexes. purge: while old revisions are erased.
 """
 
 _STORE = "groundwire_server.store.sqlite"
@@ -216,4 +216,16 @@ POINTS: tuple[Point, ...] = (
     Point(
         "rebuild: vectors written, not named", FileCall("replace", f"{_VECTORS}/vectors.json", "before"), 1, "rebuild"
     ),
+    # Old revisions are erased.
+    Point("purge: some of a batch erased", Statement("UPDATE document_revision SET purged", "after"), 2, "purge"),
+    Point("purge: a batch erased, not committed", Call(f"{_STORE}.writer:SqliteWriter.purge", "after"), 1, "purge"),
+    Point("purge: all erased, nothing swept", Call(f"{_LIBRARY}.sweep", "before"), 1, "purge"),
+    Point(
+        "sweep: words written anew, vectors not",
+        Call("groundwire_server.library.indexes:LibraryIndexes.sweep_vectors", "before"),
+        1,
+        "purge",
+    ),
+    Point("sweep: before the store is written anew", Statement("VACUUM", "before"), 1, "purge"),
+    Point("sweep: the store written anew, its log still there", Statement("VACUUM", "after"), 1, "purge"),
 )

@@ -117,7 +117,7 @@ def test_a_broken_part_is_caught(
 # The same with statements: what stands in them, what is put there, and the checks that must see it.
 STATEMENTS: list[tuple[str, str, set[str]]] = [
     ("valid_as_of, attributes, (SELECT committed_at", "", {"a_document_may_have_no_chunks"}),
-    ("died > :after AND died <= :g AND chunks", "died <= :g AND chunks", {"rows_ascend_and_spans_cover_them"}),
+    ("died > :after AND died <= :g OR", "died <= :g OR", {"rows_ascend_and_spans_cover_them"}),
     (
         "UNION ALL SELECT died FROM edge WHERE source_doc = :doc AND label <= :label",
         "",

@@ -51,7 +51,7 @@ from groundwire._model.ingest import (
     Throttle,
     Withdrawal,
 )
-from groundwire._model.job import IndexPart, Job, JobKind, JobState
+from groundwire._model.job import IndexPart, Job, JobKind, JobState, Purge
 from groundwire._model.library import (
     AttributeSpec,
     AttributeType,
@@ -244,6 +244,7 @@ __all__ = [
     "PlanStep",
     "Predicate",
     "Progress",
+    "Purge",
     "QueryVariant",
     "Reconnecting",
     "Refusal",

@@ -8,6 +8,7 @@ from functools import cache
 import click
 
 from groundwire import Client, DocumentRevision, Span, TextChange
+from groundwire_server.cli.document_purge import command as purge
 from groundwire_server.cli.groups import CommandGroup
 from groundwire_server.cli.options import WORDS, json_option, library_option, server_options
 from groundwire_server.cli.output import show_json
@@ -27,7 +28,7 @@ _CONTEXT = 40  # characters beside a change, within its line
 
 @click.group(name="documents", cls=CommandGroup)
 def command() -> None:
-    """What is stored: list, look at, compare and withdraw documents.
+    """What is stored: list, look at, compare, withdraw and purge documents.
 
     \b
     groundwire documents list
@@ -197,6 +198,9 @@ def withdraw(session: Session, documents: tuple[str, ...], library: str, as_json
             done = client.withdraw(document, library=library)
             state = f"is withdrawn{named_by}" if done.withdrawn_now else "was withdrawn already"
             say(f"{document} {state}; its last revision was {done.revision}")
+
+
+command.add_command(purge)
 
 
 def _named_by(client: Client, document: str, library: str) -> str:

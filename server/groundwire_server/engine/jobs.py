@@ -11,12 +11,14 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from groundwire_server.engine.libraries import Libraries
+from groundwire_server.engine.purge import PURGE, Purging, pack_purge
 from groundwire_server.engine.reindex import DAMAGED, REBUILD, RECUT, Reindexing
-from groundwire_server.errors import ErrorReason, GroundwireError, InvalidRequest, NotPermitted
+from groundwire_server.errors import ErrorReason, GroundwireError, InvalidRequest, NotPermitted, UnknownResource
 from groundwire_server.evidence import Label, Principal, Progress
 from groundwire_server.ingest import documents_to_recut
 from groundwire_server.jobs import IndexPart, Job, JobControl, JobKind, JobPlace, JobRunner, JobState, audience_of
 from groundwire_server.library import Library, LibraryConfig, Recut, Snapshot
+from groundwire_server.store import PurgePolicy
 
 __all__ = ["Jobs", "may_write"]
 
@@ -37,7 +39,8 @@ class Jobs:
         self._libraries = libraries
         self._reindexing = reindexing
         self._board = libraries.board
-        self._runner = JobRunner(self._board, {_FREE: self._free, **reindexing.tasks()})
+        tasks = {_FREE: self._free, **reindexing.tasks(), **Purging(libraries).tasks()}
+        self._runner = JobRunner(self._board, tasks)
         self._ordering = threading.Lock()
 
     def start(self) -> None:
@@ -125,6 +128,52 @@ class Jobs:
         stage, chunks = self._reindexing.work_for(library.snapshot(), principal, wanted)
         return _planned(library_id, principal, wanted, Progress(stage, 0, chunks, "chunks"))
 
+    def purge(
+        self,
+        library_id: str,
+        principal: Principal,
+        *,
+        doc_id: str = "",
+        keep_last: int = 0,
+        retired_before: datetime | None = None,
+        validate_only: bool = False,
+        request_id: str = "",
+    ) -> tuple[int, Job | None]:
+        """Have retired revisions erased for good that the caller may read and no bound keeps.
+
+        Args:
+            doc_id: only of this document. keep_last: so many of each document stay beside the active one.
+            retired_before: only those that were retired before.
+            validate_only: count, and erase nothing.
+
+        Returns:
+            How many go, and the job; a repeat of a request gives its job and what is left.
+
+        Raises:
+            UnknownResource: UNKNOWN_LIBRARY; UNKNOWN_DOCUMENT, the caller can read no revision of it.
+            NotPermitted: the caller may not write.
+            InvalidRequest: the request id was used for something else.
+            ResourceExhausted: OVERLOADED, STORAGE_FULL.
+        """
+        may_write(principal, "PurgeRevisions", library_id)
+        reader = self._libraries.for_reading(library_id).snapshot().reader
+        policy, clearance = PurgePolicy(reader.generation, doc_id, keep_last, retired_before), audience_of(principal)
+        asked = [principal.name, request_id, PURGE, library_id, doc_id, keep_last, str(retired_before)]
+        request = json.dumps(asked) if request_id else ""
+        with self._ordering:
+            known = self._of_request(principal, request_id) if request_id and not validate_only else None
+            if known is None and doc_id and not reader.revisions(doc_id, None, 1, clearance=clearance):
+                raise _unknown_document(library_id, doc_id)
+            revisions = sum(reader.purgeable(policy, clearance=clearance).values())
+            if known is not None:
+                return revisions, _of_same_request(known, request)
+            if validate_only:
+                return revisions, None
+            argument = pack_purge(policy, clearance)
+            return revisions, self._runner.order(
+                PURGE, JobKind.PURGE, library_id, clearance, argument=argument, request=request
+            )
+
     def start_task(
         self,
         task: str,
@@ -152,10 +201,7 @@ class Jobs:
                 return self._runner.order(
                     task, JobKind.REINDEX, library_id, audience, parts=parts, argument=argument, request=request
                 )
-        if known.order is None or known.order.request != request:
-            why = "was used for another request"
-            raise InvalidRequest.one("request_id", ErrorReason.CONTRADICTION, why)
-        return known
+        return _of_same_request(known, request)
 
     def recut(self, library: Library, principal: Principal) -> Job | None:
         """Have the documents of a library cut anew as its settings say; None where nothing has to be ordered for it.
@@ -217,6 +263,21 @@ class Jobs:
 
     def _free(self, control: JobControl) -> None:
         self._libraries.folder.free(control.argument)
+
+
+def _of_same_request(known: Job, request: str) -> Job:
+    """The job of an earlier call. Raises InvalidRequest when that call asked for something else."""
+    if known.order is None or known.order.request != request:
+        raise InvalidRequest.one("request_id", ErrorReason.CONTRADICTION, "was used for another request")
+    return known
+
+
+def _unknown_document(library_id: str, doc_id: str) -> UnknownResource:
+    return UnknownResource(
+        ErrorReason.UNKNOWN_DOCUMENT,
+        f"There is no document {doc_id[:200]!r} in the library {library_id}.",
+        details={"library_id": library_id, "doc_id": doc_id[:200]},
+    )
 
 
 def _planned(library_id: str, principal: Principal, parts: tuple[IndexPart, ...], progress: Progress) -> Job:

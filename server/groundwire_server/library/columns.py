@@ -46,7 +46,8 @@ class ChunkColumns:
         revision: int32[revisions], number of the revision within its document.
         label: uint8[revisions].
         born, died: int64[revisions], generations; `ALIVE` when it has not died. A death that a later generation brings
-            may appear here too: it lies above every generation that a holder of these columns asks for.
+            may appear here too: it lies above every generation that a holder of these columns asks for. A revision that
+            was purged died when it was born, for those who hold older columns too.
         valid_as_of: int64[revisions], microseconds since 1970; the lowest int64 where it does not say.
         key: uint64[revisions], hash of document and revision, the latter counted up to its own label.
     """
@@ -222,11 +223,12 @@ class ColumnBuilder:
         self.last_chunk_row = int(self._first_chunk_row.view()[-1] + sizes[-1] - 1)
 
     def retire(self, spans: Iterable[RevisionSpan]) -> int:
-        """Note deaths of revisions that are here; gives how many."""
+        """Note deaths and purges of revisions that are here; gives how many."""
         gone = list(spans)
         rows = np.array([span.first_row for span in gone], np.int64)
         places = np.searchsorted(self._first_chunk_row.view(), rows)
         self._died.set(places, [ALIVE if span.died is None else span.died for span in gone])
+        self._valid_as_of.set(places, [_valid_as_of(span) for span in gone])  # those that were purged have none
         return len(gone)
 
     def view(self) -> ChunkColumns:

@@ -118,6 +118,13 @@ class LibraryIndexes:
             self._vectors = self._open_vectors(embedder, columns, reader)
             self._vectors_behind = False
 
+    def sweep_vectors(self, columns: ChunkColumns, reader: StoreReader) -> None:
+        """Build the vectors anew from those that the store has; without an embedder their files go."""
+        if self.embedder is None:
+            shutil.rmtree(self._folder / _VECTORS, ignore_errors=True)
+        elif self._vectors is not None:
+            self.use_embedder(self.embedder, columns, reader, anew=True)
+
     def set_vectors(self, columns: ChunkColumns, vectors: Sequence[tuple[int, bytes]]) -> None:
         """Take over vectors of chunk rows that the store has.
 

@@ -56,6 +56,13 @@ class KeptColumns:
             self._kept, self._changes = columns.revisions, 0
             self._thread.start()
 
+    def drop(self) -> None:
+        """Take the file away; the next start reads all from the store."""
+        if self._thread is not None:
+            self._thread.join()
+        self._path.unlink(missing_ok=True)
+        self._kept = 0
+
     def close(self, columns: ChunkColumns, reader: StoreReader) -> None:
         """Bring the file up to the columns where that is worth it, and wait for it."""
         if self._thread is not None:

@@ -226,6 +226,27 @@ class Library:
         rows = columns.rows_of(np.array(chunk_rows, np.int64))
         return {Label(int(label)) for label in np.unique(columns.label[columns.revision_of[rows[rows < columns.rows]]])}
 
+    def sweep(self, watch: Callable[[int], None]) -> None:
+        """Leave nothing on the disk of what was purged: indexes and store are written anew; answers stay the same.
+
+        Writers wait, readers do not. What it raises leaves all as it was, or swept in part; it may be repeated.
+
+        Args:
+            watch: as `rebuild_words` has it.
+
+        Raises:
+            ResourceExhausted: STORAGE_FULL.
+            Unavailable: NOT_SERVING, a read of another process does not end.
+        """
+        with self._changing():
+            columns, reader = self._columns.view(), self.store.reader()
+            with disk_errors(self.folder):
+                self._indexes.rebuild_words(columns, reader, watch, keep_sound=False)
+                self._indexes.sweep_vectors(columns, reader)
+                self._kept_columns.drop()
+            self.store.sweep()
+            self._publish()
+
     def settle(self) -> None:
         """Wait until what goes on behind the writes is done: files saved, segments merged and checked."""
         self._indexes.settle()

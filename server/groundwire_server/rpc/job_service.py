@@ -17,6 +17,7 @@ from groundwire_server.rpc.decode_job import (
     decode_request_id,
     from_page_place,
 )
+from groundwire_server.rpc.decode_value import decode_time
 from groundwire_server.rpc.encode_admin import encode_listed_library
 from groundwire_server.rpc.encode_job import encode_job
 from groundwire_server.rpc.findings import Findings
@@ -107,6 +108,32 @@ class JobService:
             )
         )
         return admin_pb2.StartReindexResponse(job=encode_job(job))
+
+    async def purge_revisions(
+        self, request: admin_pb2.PurgeRevisionsRequest, call: RpcCall
+    ) -> admin_pb2.PurgeRevisionsResponse:
+        """Have old revisions erased for good."""
+        findings = Findings()
+        findings.required("library_id", request.library_id)
+        request_id = decode_request_id(request.request_id, findings)
+        if request.keep_last < 0:
+            findings.add("keep_last", ErrorReason.VALUE_OUT_OF_RANGE, f"{request.keep_last} is below 0")
+        before = None
+        if request.HasField("retired_before"):
+            before = decode_time(request.retired_before, "retired_before", findings)
+        findings.settle()
+        revisions, job = await self._pool.run(
+            lambda: self._engine.jobs.purge(
+                request.library_id,
+                call.principal,
+                doc_id=request.doc_id,
+                keep_last=request.keep_last,
+                retired_before=before,
+                validate_only=request.validate_only,
+                request_id=request_id,
+            )
+        )
+        return admin_pb2.PurgeRevisionsResponse(revisions=revisions, job=None if job is None else encode_job(job))
 
     async def delete_library(
         self, request: admin_pb2.DeleteLibraryRequest, call: RpcCall

@@ -56,6 +56,7 @@ def build_methods(engine: Engine, pool: WorkPool, stopping: asyncio.Event) -> di
         "AdminService/ListRelations": lambda: of.records.list_relations,
         "AdminService/DeleteLibrary": lambda: of.jobs.delete_library,
         "AdminService/StartReindex": lambda: of.jobs.start_reindex,
+        "AdminService/PurgeRevisions": lambda: of.jobs.purge_revisions,
         "AdminService/GetJob": lambda: of.jobs.get_job,
         "AdminService/WatchJob": lambda: of.jobs.watch_job,
         "AdminService/CancelJob": lambda: of.jobs.cancel_job,

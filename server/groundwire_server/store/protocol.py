@@ -18,6 +18,7 @@ from groundwire_server.store.rows import (
     IngestState,
     NewChunk,
     NewDocument,
+    PurgePolicy,
     Replaced,
     RevisionDetail,
     RevisionSpan,
@@ -128,6 +129,10 @@ class StoreReader(Protocol):
         include_withdrawn: bool = False,
     ) -> list[StoredRevision]:
         """Active revisions sorted by doc_id in code-point order, or of every document the last that can be read."""
+        ...
+
+    def purgeable(self, policy: PurgePolicy, *, clearance: Label | None) -> dict[Label, int]:
+        """How many revisions `StoreWriter.purge` would take, by label; of what a clearance may read alone."""
         ...
 
     def source_text(self, doc_id: str, revision: int, *, clearance: Label | None) -> str | None: ...
@@ -307,6 +312,14 @@ class StoreWriter(Protocol):
         """
         ...
 
+    def purge(self, policy: PurgePolicy, limit: int, *, clearance: Label | None) -> dict[Label, int]:
+        """Erase what up to `limit` revisions hold that a policy names and a clearance may read; how many, by label.
+
+        Texts, chunks, places, titles, attributes and hashes go, and vectors of texts that nothing else holds. No
+        generation has the revisions any more, neither this one nor one before; their numbers are not given again.
+        """
+        ...
+
     def put_facts(self, records: Iterable[FactRecord], *, clearance: Label | None = None) -> WriteCounts:
         """Add filed values. A repeat changes nothing; a bad record is refused and the others go on.
 
@@ -379,5 +392,14 @@ class Store(Protocol):
         ...
 
     def generations(self) -> list[GenerationMark]: ...
+
+    def sweep(self) -> None:
+        """Leave nothing on the disk of what was erased. Writers wait, readers do not; it may be repeated.
+
+        Raises:
+            ResourceExhausted: the disk is full; nothing was changed.
+            Unavailable: a read of another process does not end.
+        """
+        ...
 
     def close(self) -> None: ...

@@ -23,6 +23,7 @@ __all__ = [
     "IngestState",
     "NewChunk",
     "NewDocument",
+    "PurgePolicy",
     "Replaced",
     "RevisionDetail",
     "RevisionSpan",
@@ -90,6 +91,22 @@ class Withdrawn:
 
     revision: int
     withdrawn_now: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PurgePolicy:
+    """Which retired revisions are to be purged: those that no line of it keeps. An active one never is.
+
+    until: a generation; what was retired after it stays.
+    doc_id: only of this document; empty: of all.
+    keep_last: so many of each document stay, the newest that are retired and readable.
+    retired_before: only those that were retired before; None: whenever.
+    """
+
+    until: int
+    doc_id: str = ""
+    keep_last: int = 0
+    retired_before: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

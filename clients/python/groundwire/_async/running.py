@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
+from datetime import date, datetime
 
 from groundwire._async.connection import AsyncConnection
 from groundwire._async.stream import AsyncItems
 from groundwire._model.document import DocumentRevision, StoredDocument, TextChange
 from groundwire._model.figure import ReviewStatus
 from groundwire._model.glossary import GlossaryUpdate, Term, TermRef
-from groundwire._model.job import IndexPart, Job, JobState
+from groundwire._model.job import IndexPart, Job, JobState, Purge
 from groundwire._model.library import Library, LibraryDeletion, LibraryUpdate
 from groundwire._model.listed import ListedFact, ListedRelation
 from groundwire._model.server import HealthStatus, ServerInfo
@@ -158,6 +159,25 @@ class AsyncRunningClient(AsyncConnection):
         request_id: a UUID; a repeat gives the same job.
         """
         return await self._value(jobs.start_reindex(library, parts, validate_only, request_id), timeout)
+
+    async def purge_revisions(
+        self,
+        library: str,
+        *,
+        doc_id: str = "",
+        keep_last: int = 0,
+        retired_before: datetime | date | None = None,
+        validate_only: bool = False,
+        request_id: str = "",
+        timeout: float | None = None,
+    ) -> Purge:
+        """Erase retired revisions for good, of one document or of all; their citations can be verified no more.
+
+        keep_last: so many of each document stay beside the active one. retired_before: only those retired before.
+        request_id: a UUID; a repeat gives the same job.
+        """
+        operation = jobs.purge_revisions(library, doc_id, keep_last, retired_before, validate_only, request_id)
+        return await self._value(operation, timeout)
 
     async def get_job(self, job_id: str, *, timeout: float | None = None) -> Job:
         """A job as it is now."""

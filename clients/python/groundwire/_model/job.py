@@ -9,7 +9,7 @@ from groundwire._model.named import NamedEnum
 from groundwire._model.reason import Cause
 from groundwire._model.stream import Progress
 
-__all__ = ["IndexPart", "Job", "JobKind", "JobState"]
+__all__ = ["IndexPart", "Job", "JobKind", "JobState", "Purge"]
 
 
 class IndexPart(NamedEnum):
@@ -68,3 +68,11 @@ class Job:
     def ended(self) -> bool:
         """Whether it has succeeded, failed or been cancelled."""
         return self.state in (JobState.SUCCEEDED, JobState.FAILED, JobState.CANCELLED)
+
+
+@dataclass(frozen=True, slots=True)
+class Purge:
+    """How many revisions go, and the job that erases them; None: they were only counted."""
+
+    revisions: int = 0
+    job: Job | None = None

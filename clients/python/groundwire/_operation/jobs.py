@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import date, datetime
 
 from groundwire._errors import BrokenStream
-from groundwire._model.job import IndexPart, Job, JobState
+from groundwire._model.job import IndexPart, Job, JobState, Purge
 from groundwire._operation.kinds import Paged, Reader, Streamed, Unary, method
 from groundwire._operation.options import number, numbers
 from groundwire._wire.mirror import rows_of, value_of
+from groundwire._wire.value import fill_timestamp
 from groundwire.v1 import admin_pb2
 
-__all__ = ["cancel_job", "get_job", "list_jobs", "start_reindex", "watch_job"]
+__all__ = ["cancel_job", "get_job", "list_jobs", "purge_revisions", "start_reindex", "watch_job"]
 
 
 _job = value_of(Job, "job")
@@ -23,6 +25,23 @@ def start_reindex(library: str, parts: Iterable[IndexPart | str], validate_only:
         library_id=library, parts=numbers(IndexPart, parts), validate_only=validate_only, request_id=request_id
     )
     return Unary(method("AdminService/StartReindex"), request, _job)
+
+
+def purge_revisions(
+    library: str,
+    doc_id: str,
+    keep_last: int,
+    retired_before: datetime | date | None,
+    validate_only: bool,
+    request_id: str,
+) -> Unary[Purge]:
+    """AdminService.PurgeRevisions."""
+    request = admin_pb2.PurgeRevisionsRequest(
+        library_id=library, doc_id=doc_id, keep_last=keep_last, validate_only=validate_only, request_id=request_id
+    )
+    if retired_before is not None:
+        fill_timestamp(retired_before, request.retired_before)
+    return Unary(method("AdminService/PurgeRevisions"), request, value_of(Purge))
 
 
 def get_job(job_id: str) -> Unary[Job]:

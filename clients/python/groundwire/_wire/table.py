@@ -127,6 +127,7 @@ MIRRORS: dict[type, type[Message]] = {
     library.IndexSettings: admin_pb2.IndexSettings,
     library.Library: admin_pb2.Library,
     library.LibraryDeletion: admin_pb2.DeleteLibraryResponse,
+    job.Purge: admin_pb2.PurgeRevisionsResponse,
     library.LibraryUpdate: admin_pb2.SaveLibraryResponse,
     document.DocumentChunk: admin_pb2.DocumentChunk,
     document.DocumentRevision: admin_pb2.DocumentRevision,

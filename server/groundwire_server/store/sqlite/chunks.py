@@ -15,6 +15,7 @@ from groundwire_server.store.sqlite.codec import (
     decode_span,
 )
 from groundwire_server.store.sqlite.documents import number_column
+from groundwire_server.store.sqlite.purge import purged_meanwhile
 from groundwire_server.store.sqlite.transaction import VISIBLE
 
 __all__ = ["chunks_of_revision", "page_of_chunks", "page_of_index_texts", "page_of_metas", "read_chunks"]
@@ -25,7 +26,7 @@ _PARAMETERS = 500
 
 _COLUMNS = (
     "SELECT chunk_row, doc_id, {number}, seq, title, text, span_start, span_end, locator, header, heading, parent_id,"
-    " parent_start, parent_end, parent_locator, label, valid_as_of, committed_at, attributes"
+    " parent_start, parent_end, parent_locator, label, valid_as_of, committed_at, attributes, purged"
     " FROM chunk JOIN document_revision USING (revision_row) JOIN generation ON generation = born"
 )
 _CHUNK = f"{_COLUMNS} WHERE born <= ? AND chunk_row IN ({{places}})"
@@ -40,7 +41,7 @@ def read_chunks(
 ) -> list[StoredChunk]:
     """The chunks in the order asked, revisions counted up to a label.
 
-    Raises KeyError for a row that the generation does not have.
+    Raises KeyError for a row that the generation does not have, Aborted for one that was purged.
     """
     found: dict[int, StoredChunk] = {}
     for start in range(0, len(chunk_rows), _PARAMETERS):
@@ -88,7 +89,7 @@ def page_of_chunks(
     document = "" if doc_id is None else "AND doc_id = :doc"
     rows = connection.execute(
         f"{_COLUMNS.format(number=number_column(strictest))}"
-        f" WHERE chunk_row > :after AND {state} AND label <= :label {document}"
+        f" WHERE chunk_row > :after AND {state} AND label <= :label AND purged IS NULL {document}"
         f" ORDER BY chunk_row LIMIT {_PAGE_OF_CHUNKS}",
         {"g": generation, "label": strictest, "after": after_row, "doc": doc_id},
     )
@@ -97,7 +98,9 @@ def page_of_chunks(
 
 def _chunk(row: tuple[Any, ...]) -> StoredChunk:
     (chunk_row, doc_id, revision, seq, title, text, start, end, locator, header, heading, parent_id) = row[:12]
-    (parent_start, parent_end, parent_locator, label, valid_as_of, ingested_at, attributes) = row[12:]
+    (parent_start, parent_end, parent_locator, label, valid_as_of, ingested_at, attributes, purged) = row[12:]
+    if purged is not None:
+        raise purged_meanwhile()
     return StoredChunk(
         chunk_row=chunk_row,
         doc_id=doc_id,

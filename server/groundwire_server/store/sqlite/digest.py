@@ -56,6 +56,10 @@ class DigestBook:
         """A row died whose birth was `event`."""
         self._add(label, hash_parts("death", event))
 
+    def add_purge(self, label: Label, event: bytes) -> None:
+        """What a row held was erased; its birth was `event`."""
+        self._add(label, hash_parts("purge", event))
+
     def write(self, generation: int) -> None:
         """Keep the digests that changed, as those of `generation`."""
         self._connection.executemany(

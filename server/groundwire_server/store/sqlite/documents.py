@@ -26,6 +26,7 @@ from groundwire_server.store.sqlite.codec import (
     is_storable,
 )
 from groundwire_server.store.sqlite.digest import birth_event, hash_parts
+from groundwire_server.store.sqlite.purge import purged_meanwhile
 from groundwire_server.store.sqlite.transaction import VISIBLE, Transaction
 
 __all__ = [
@@ -266,7 +267,7 @@ _REVISION = (
     " (SELECT committed_at FROM generation WHERE generation = died AND died <= :g)"
     " FROM document_revision"
 )
-_OF_DOCUMENT = f"{_REVISION} WHERE doc_id = :doc AND born <= :g AND label <= :label"
+_OF_DOCUMENT = f"{_REVISION} WHERE doc_id = :doc AND born <= :g AND label <= :label AND purged IS NULL"
 
 
 def number_column(strictest: int) -> str:
@@ -355,11 +356,12 @@ def page_of_documents(
     if include_withdrawn:
         walks = [
             f"SELECT DISTINCT doc_id FROM document_revision WHERE label = {label} AND {picked} AND born <= :g"
+            " AND purged IS NULL"
             for label in labels
         ]
         statement = (
             f"{revision} WHERE revision_row IN (SELECT (SELECT revision_row FROM document_revision AS held"
-            " WHERE held.doc_id = listed.doc_id AND held.born <= :g AND held.label <= :label"
+            " WHERE held.doc_id = listed.doc_id AND held.born <= :g AND held.label <= :label AND held.purged IS NULL"
             " ORDER BY held.revision DESC LIMIT 1)"
             f" FROM ({' UNION '.join(walks)} ORDER BY doc_id LIMIT :limit) AS listed) ORDER BY doc_id"
         )
@@ -373,13 +375,17 @@ def page_of_documents(
 def read_source_text(
     connection: sqlite3.Connection, generation: int, strictest: int, doc_id: str, revision: int
 ) -> str | None:
-    """The whole text of a revision, or None where there is none to read."""
+    """The whole text of a revision, or None where there is none to read. Raises Aborted for one that was purged."""
     row = connection.execute(
-        "SELECT text FROM document_revision JOIN source_text USING (revision_row)"
+        "SELECT text, purged FROM document_revision LEFT JOIN source_text USING (revision_row)"
         f" WHERE doc_id = ? AND {number_column(strictest)} = ? AND born <= ? AND label <= ?",
         (doc_id, revision, generation, strictest),
     ).fetchone()
-    return None if row is None else str(row[0])
+    if row is None:
+        return None
+    if row[1] is not None:
+        raise purged_meanwhile()
+    return str(row[0])
 
 
 def read_source_places(
@@ -450,9 +456,10 @@ def page_of_spans(connection: sqlite3.Connection, generation: int, after_row: in
 
 
 def retired_spans(connection: sqlite3.Connection, generation: int, after_generation: int) -> list[RevisionSpan]:
-    """Spans that died after one generation and up to another."""
+    """Spans that died, or were purged, after one generation and up to another."""
     rows = connection.execute(
-        f"{_SPAN} WHERE died > :after AND died <= :g AND chunks > 0 ORDER BY first_row",
+        f"{_SPAN} WHERE (died > :after AND died <= :g OR purged > :after AND purged <= :g) AND chunks > 0"
+        " ORDER BY first_row",
         {"g": generation, "after": after_generation},
     )
     return [_span(row) for row in rows.fetchall()]

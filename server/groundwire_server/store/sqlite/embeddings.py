@@ -25,13 +25,14 @@ def put_embeddings(
     covered: dict[int, bytes] = {}
     for chunk_row, vector in vectors:
         found = connection.execute(
-            "SELECT index_sha256, label FROM chunk JOIN document_revision USING (revision_row) WHERE chunk_row = ?",
+            "SELECT index_sha256, label, purged FROM chunk JOIN document_revision USING (revision_row)"
+            " WHERE chunk_row = ?",
             (int(chunk_row),),
         ).fetchone()
         if found is None:
             raise KeyError(chunk_row)
-        sha256, label = found
-        if label == Label.RESTRICTED:
+        sha256, label, purged = found
+        if label == Label.RESTRICTED or purged is not None:
             continue
         connection.execute(
             "INSERT OR IGNORE INTO embedding (model, index_sha256, label, vector) VALUES (?, ?, ?, ?)",

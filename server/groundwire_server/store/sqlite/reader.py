@@ -12,6 +12,7 @@ from groundwire_server.store.rows import (
     EdgePlace,
     FactPlace,
     IngestState,
+    PurgePolicy,
     RevisionDetail,
     RevisionSpan,
     StoredChunk,
@@ -29,6 +30,7 @@ from groundwire_server.store.sqlite import (
     facts,
     generations,
     ledger,
+    purge,
 )
 from groundwire_server.store.sqlite.attributes import read_attribute_schema
 from groundwire_server.store.sqlite.codec import encode_instant
@@ -145,6 +147,9 @@ class SqliteReader:
                 -1 if limit is None else limit,
                 include_withdrawn=include_withdrawn,
             )
+
+    def purgeable(self, policy: PurgePolicy, *, clearance: Label | None) -> dict[Label, int]:
+        return dict(self._page(purge.count_purgeable, policy, readable_labels(clearance)))
 
     def source_text(self, doc_id: str, revision: int, *, clearance: Label | None) -> str | None:
         with self._pool.connection() as connection:

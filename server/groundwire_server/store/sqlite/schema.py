@@ -239,10 +239,23 @@ def _keep_places(connection: sqlite3.Connection) -> None:
     _run_script(connection, _PLACES)
 
 
+# purged: the generation that erased what the revision held; its row and those of its chunks stay, empty, so that no
+# number is given twice. It died when it was born then: no generation has it.
+_PURGE = """
+ALTER TABLE document_revision ADD COLUMN purged INTEGER;
+CREATE INDEX revision_by_purge ON document_revision (purged) WHERE purged IS NOT NULL;
+"""
+
+
+def _mark_purged(connection: sqlite3.Connection) -> None:
+    _run_script(connection, _PURGE)
+
+
 MIGRATIONS: tuple[tuple[str, Migration], ...] = (
     ("0001_lay_tables", _lay_tables),
     ("0002_prepare_lists", _prepare_lists),
     ("0003_keep_places", _keep_places),
+    ("0004_mark_purged", _mark_purged),
 )
 
 

@@ -99,6 +99,20 @@ class SqliteStore:
             with translated():
                 self._connection.execute("ROLLBACK")
 
+    def sweep(self) -> None:
+        """See `Store.sweep`.
+
+        `secure_delete` would leave what pages held of rows that were moved before; a file written anew has nothing.
+        """
+        with self._lock:
+            if self._closed:
+                raise Unavailable(ErrorReason.NOT_SERVING, "The library is closed.")
+            with translated():
+                self._connection.execute("VACUUM")
+                (busy, _, _) = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                if busy:
+                    raise Unavailable(ErrorReason.NOT_SERVING, "A reader holds the store's log.")
+
     def generation_at(self, moment: datetime) -> int:
         """See `Store.generation_at`."""
         with self._pool.connection() as connection:

@@ -62,6 +62,11 @@ class Transaction:
         self.changed = True
         self.digest.add_death(label, event)
 
+    def purged(self, label: Label, event: bytes) -> None:
+        """Take note that what a row held was erased."""
+        self.changed = True
+        self.digest.add_purge(label, event)
+
     def retire(self, kind: Stated, row: int, label: Label, event: bytes) -> None:
         """End a figure or a source of an edge."""
         self.connection.execute(f"UPDATE {kind} SET died = ? WHERE {kind}_row = ?", (self.generation, row))

@@ -14,7 +14,7 @@ __all__ = ["withdraw_document"]
 # document lives beyond what can be seen.
 _SEEN = """
 WITH seen AS (
-    SELECT died FROM document_revision WHERE doc_id = :doc AND label <= :label
+    SELECT died FROM document_revision WHERE doc_id = :doc AND label <= :label AND purged IS NULL
     UNION ALL SELECT died FROM fact WHERE source_doc = :doc AND label <= :label
     UNION ALL SELECT died FROM edge WHERE source_doc = :doc AND label <= :label
 )

@@ -12,11 +12,12 @@ from groundwire_server.store.rows import (
     IngestState,
     NewChunk,
     NewDocument,
+    PurgePolicy,
     Replaced,
     Withdrawn,
     WriteCounts,
 )
-from groundwire_server.store.sqlite import documents, edges, embeddings, facts, generations, ledger
+from groundwire_server.store.sqlite import documents, edges, embeddings, facts, generations, ledger, purge
 from groundwire_server.store.sqlite.connection import translated
 from groundwire_server.store.sqlite.transaction import Transaction, readable_labels
 from groundwire_server.store.sqlite.withdrawal import withdraw_document
@@ -46,6 +47,10 @@ class SqliteWriter:
     def withdraw_document(self, doc_id: str, *, clearance: Label | None = None) -> Withdrawn:
         with translated():
             return withdraw_document(self._transaction, doc_id, readable_labels(clearance))
+
+    def purge(self, policy: PurgePolicy, limit: int, *, clearance: Label | None) -> dict[Label, int]:
+        with translated():
+            return purge.purge_batch(self._transaction, policy, readable_labels(clearance), limit)
 
     def put_facts(self, records: Iterable[FactRecord], *, clearance: Label | None = None) -> WriteCounts:
         with translated():
