@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import ModuleType
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ __all__ = ["PostingsCounter"]
 _FIRST_TERMS = 1 << 10
 _CHARACTERS_A_TERM = 16
 _ENDED = ord("\n")
+_Number = TypeVar("_Number", bound=np.generic)
 
 
 class PostingsCounter:
@@ -107,20 +109,20 @@ class PostingsCounter:
         most = terms + new_terms
         if most > len(self._keys):
             size = _grown(len(self._keys), most)
-            self._keys = np.resize(self._keys, size)
-            self._last = np.resize(self._last, size)
-            self._word_ends = np.resize(self._word_ends, size + 1)
+            self._keys = _resized(self._keys, size)
+            self._last = _resized(self._last, size)
+            self._word_ends = _resized(self._word_ends, size + 1)
         if 2 * most > len(self._table_keys):
             self._table_keys, self._table_terms = _empty_table(_grown(len(self._table_keys), 2 * most))
             self._kernels.rehash(self._table_keys, self._table_terms, self._keys, terms)
         spelled = int(self._word_ends[terms]) + new_terms
         if spelled > len(self._spelled):
-            self._spelled = np.resize(self._spelled, _grown(len(self._spelled), spelled))
+            self._spelled = _resized(self._spelled, _grown(len(self._spelled), spelled))
         if postings + new_postings > len(self._terms):
             size = _grown(len(self._terms), postings + new_postings)
-            self._terms = np.resize(self._terms, size)
-            self._rows = np.resize(self._rows, size)
-            self._counts = np.resize(self._counts, size)
+            self._terms = _resized(self._terms, size)
+            self._rows = _resized(self._rows, size)
+            self._counts = _resized(self._counts, size)
 
     def _words(self, terms: NDArray[np.int64]) -> list[str]:
         """Spellings of the terms that are words, ascending."""
@@ -140,6 +142,13 @@ def _code_points(texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.i
 
 def _empty_table(slots: int) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     return np.empty(slots, dtype=np.uint64), np.full(slots, -1, dtype=np.int64)
+
+
+def _resized(array: NDArray[_Number], size: int) -> NDArray[_Number]:
+    """With room at its end. `np.resize` would fill that room, and most of its pages are never needed."""
+    resized = np.empty(size, dtype=array.dtype)
+    resized[: len(array)] = array
+    return resized
 
 
 def _grown(size: int, needed: int) -> int:
