@@ -54,6 +54,32 @@ def test_headers_are_text_and_attributes_and_the_body_has_its_paragraphs() -> No
     }
 
 
+def test_a_plain_form_that_only_stands_in_for_the_page_is_not_all_that_is_read() -> None:
+    mail = message(body="This message needs HTML.\n")
+    mail.add_alternative(f"<html><body><p>{'売上高は増えた。' * 40}</p></body></html>", subtype="html")
+    document = read(mail)
+    assert "売上高は増えた。" in document.text
+    assert "needs HTML" not in document.text
+    assert [warning.kind for warning in document.warnings] == [WarningKind.PART_SKIPPED]
+
+
+def test_what_hangs_on_the_form_that_is_not_read_is_read_or_told_of() -> None:
+    """As Apple's program sends it: the page and the attached files are one alternative together."""
+    rich = EmailMessage()
+    rich.set_content("<p>rich body</p>", subtype="html")
+    rich.add_related(b"GIF89a", maintype="image", subtype="gif", cid="<1>")
+    rich.add_attachment(b"Week,People\n10,23500\n", maintype="text", subtype="csv", filename="march.csv")
+    rich.add_attachment(b"%PDF-", maintype="application", subtype="pdf", filename="plan.pdf")
+    mail = message(body="plain body\n")
+    mail.make_alternative()
+    mail.attach(rich)
+    document = read(mail)
+    assert "plain body" in document.text
+    assert "rich body" not in document.text
+    assert place_of(document, "Week: 10; People: 23500") == {"part": "march.csv", "row": "2"}
+    assert [warning.locator for warning in document.warnings] == ["mail.eml#part=plan.pdf"]
+
+
 def test_of_alternatives_the_plain_one_is_read_unless_it_is_blank() -> None:
     mail = message(body="plain body\n")
     mail.add_alternative("<html><body><p>rich body</p></body></html>", subtype="html")

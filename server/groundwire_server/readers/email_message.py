@@ -19,7 +19,7 @@ from groundwire_server.readers.email_headers import header_attributes, header_li
 from groundwire_server.readers.encoding import Decoded, decode
 from groundwire_server.readers.html import decode_html
 from groundwire_server.readers.html_blocks import add_html
-from groundwire_server.readers.html_tree import Boilerplate, parse_html
+from groundwire_server.readers.html_tree import Boilerplate, parse_html, plain_content
 from groundwire_server.readers.plain_text import file_title
 from groundwire_server.readers.table_text import add_table
 from groundwire_server.readers.text_builder import TextBuilder, clean_text, one_line
@@ -28,6 +28,9 @@ __all__ = ["EmailReader"]
 
 _MAX_CONTAINERS = 200
 _MAX_PARTS = 2000
+# A plain form that much shorter than the page beside it, which is no short one, only stands in for it: "This
+# message needs a program that shows HTML".
+_STANDS_IN, _LEAST_CHARS = 4, 200
 _MAX_MESSAGES_DEEP = 10
 # Each container looks at each line of what it holds.
 _MAX_LINE_LOOKS = 40_000_000
@@ -116,8 +119,43 @@ class _Walk:
                 continue
             members = [member for member in held if isinstance(member, Message)]
             if part.get_content_subtype() == "alternative":
-                members = _chosen(members)
+                chosen = self._chosen(members)
+                rest = [member for member in members if all(member is not each for each in chosen)]
+                members = chosen + [each for other in rest for each in self._attached(other)]
             stack += reversed(members)
+
+    def _chosen(self, members: list[Message]) -> list[Message]:
+        """Of alternatives the plain text, unless it is blank or a mere stand-in; else the richest that can be read."""
+        plain = [each for each in members if each.get_content_type() == "text/plain" and _content(each).strip()]
+        readable = [
+            each for each in members if each.get_content_type() in _TEXTS or each.get_content_maintype() == "multipart"
+        ]
+        if not plain:
+            return readable[-1:] or members[-1:]
+        rich = [each for other in members for each in _inside(other) if each.get_content_type() == "text/html"]
+        if max(_STANDS_IN * len(_content(plain[0]).strip()), _LEAST_CHARS) < self._length(rich[:1]):
+            self._skip("", "the plain form of the message, as the other one holds much more")
+            return readable[-1:]
+        return plain[:1]
+
+    def _length(self, pages: list[Message]) -> int:
+        """Characters that a part in HTML shows."""
+        for page in pages:
+            source = Source(self._source.doc_id, _content(page), page.get_content_charset() or "", self._source.options)
+            try:
+                text = decode_html(source).text
+                return len(plain_content(parse_html(source.doc_id, text, max_depth=source.options.max_depth)))
+            except DocumentRefused:
+                return 0
+        return 0
+
+    def _attached(self, part: Message) -> Iterator[Message]:
+        """What hangs on a form of the message that is not read itself, but for the pictures that this form shows."""
+        for each in _inside(part):
+            named = bool(_file_name(each)) or each.get_content_disposition() == "attachment"
+            shown = each.get_content_maintype() == "image" and each.get("Content-ID") is not None
+            if each.get_content_maintype() == "message" or (named and not shown):
+                yield each
 
     def _part(self, part: Message, within: str, depth: int) -> None:
         kind = part.get_content_type()
@@ -130,8 +168,7 @@ class _Walk:
         file_name = _file_name(part)
         attached = bool(file_name) or part.get_content_disposition() == "attachment"
         name = self._named(f"{within}{file_name or ('attachment' if attached else 'body')}")
-        content = part.get_payload(decode=True)
-        raw = content if isinstance(content, bytes) else b""
+        raw = _content(part)
         if kind == "application/octet-stream" and file_name.casefold().endswith((".txt", ".md", ".csv", ".tsv")):
             kind = "text/csv" if file_name.casefold().endswith((".csv", ".tsv")) else "text/plain"
         if kind not in _TEXTS:
@@ -189,17 +226,21 @@ class _Walk:
         self._builder.warnings.append(ReadWarning(str(Locator(self._source.doc_id, place)), message, kind))
 
 
-def _chosen(members: list[Message]) -> list[Message]:
-    """Of alternatives the plain text, unless it is blank; else the last one, which is the richest, that can be read."""
-    plain = [each for each in members if each.get_content_type() == "text/plain"]
-    for member in plain:
-        content = member.get_payload(decode=True)
-        if isinstance(content, bytes) and content.strip():
-            return [member]
-    readable = [
-        each for each in members if each.get_content_type() in _TEXTS or each.get_content_maintype() == "multipart"
-    ]
-    return readable[-1:] or members[-1:]
+def _content(part: Message) -> bytes:
+    content = part.get_payload(decode=True)
+    return content if isinstance(content, bytes) else b""
+
+
+def _inside(part: Message) -> Iterator[Message]:
+    """The parts in a part that hold no others, but for messages; itself where it holds none."""
+    stack = [part]
+    while stack:
+        each = stack.pop()
+        held = each.get_payload()
+        if each.get_content_maintype() == "multipart" and isinstance(held, list):
+            stack += reversed([member for member in held if isinstance(member, Message)])
+        else:
+            yield each
 
 
 def _is_enveloped(message: Message) -> bool:
