@@ -80,9 +80,10 @@ def test_what_vanished_is_withdrawn_with_sync_alone() -> None:
     (folder / "b.md").unlink()
     ran = run("ingest", folder)
     assert ran.out == "0 stored, 2 unchanged, 0 refused\n"
-    assert "1 documents are gone from mine; --sync withdraws them" in ran.err
+    assert "1 document is gone from mine; --sync withdraws that" in ran.err
     rehearsed = run("ingest", folder, "--sync", "--dry-run")
     assert rehearsed.out == "0 would be stored, 2 unchanged, 0 refused, 1 vanished\n"
+    assert rehearsed.err == "1 document is gone from mine; without --dry-run that is withdrawn\n"
     assert len(active()) == 3
     ran = run("ingest", folder, "--sync")
     assert ran.out == "0 stored, 2 unchanged, 0 refused, 1 withdrawn\n"

@@ -273,7 +273,9 @@ class _Run:
                     self._report.vanish(known.doc_id, withdrawn=False)
                 last = some[-1].doc_id
             if count := record.vanished_count():
-                self._report.note(f"{count} documents are gone from {sync.root}; --sync withdraws them")
+                how = "without --dry-run that is withdrawn" if self._sync else "--sync withdraws that"
+                which = "1 document is" if count == 1 else f"{count} documents are"
+                self._report.note(f"{which} gone from {sync.root}; {how}")
 
 
 class _Flow:
