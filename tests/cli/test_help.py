@@ -140,7 +140,7 @@ def test_help_fits_the_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -
         (("retrieve", "\udcff\udcfe"), "is no UTF-8"),
         (("documents", "show"), "Missing argument 'DOCUMENT'"),
         (("documents", "show", "a", "--revision", "0"), "0 is not in the range"),
-        (("documents", "remove", "a"), "There are: list, show, history, diff, withdraw."),
+        (("documents", "remove", "a"), "There are: list, show, history, diff, withdraw, purge."),
         (("trace", "closure", "Acme"), "Missing option '--relation'"),
         (("trace", "around", "Acme", "--direction", "up"), "'up' is not one of 'out', 'in', 'both'"),
         (("jobs", "list", "--state", "sleeping"), "'sleeping' is not one of"),
