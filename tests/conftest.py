@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
+import tempfile
 
 from hypothesis import HealthCheck, settings
 
@@ -11,3 +14,8 @@ settings.register_profile("here", deadline=None, suppress_health_check=[HealthCh
 # CI draws the same examples on every run, so that a red run is about the change; `here` goes on looking for new ones.
 settings.register_profile("ci", settings.get_profile("here"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
+
+# Commands that the tests run note which folders they have sent: not among the notes of whoever runs the tests.
+_NOTES = tempfile.mkdtemp(prefix="groundwire-tests-")
+atexit.register(shutil.rmtree, _NOTES, ignore_errors=True)
+os.environ["XDG_STATE_HOME"] = _NOTES

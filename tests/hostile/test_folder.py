@@ -42,7 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def ran(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Ran:
     """The command, as a process of its own."""
     data = Path(tmp_path_factory.mktemp("data"))
-    return run_alone("--data", data, "ingest", folder, GROUNDWIRE_EMBEDDING_BACKEND="none")
+    return run_alone("--data", data, "ingest", "--verbose", folder, GROUNDWIRE_EMBEDDING_BACKEND="none")
 
 
 def test_the_run_goes_on_and_good_files_are_stored(ran: Ran) -> None:
