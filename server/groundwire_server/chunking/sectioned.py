@@ -6,15 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from groundwire_server.chunking.blocks import cut_blocks
-from groundwire_server.chunking.chunk import (
-    DEFAULT_CHUNK_CHARS,
-    DEFAULT_OVERLAP_CHARS,
-    Budget,
-    ChunkDraft,
-    Headings,
-)
+from groundwire_server.chunking.budgeted import BudgetedChunker
+from groundwire_server.chunking.chunk import ChunkDraft, Headings
 from groundwire_server.chunking.cut import trimmed
-from groundwire_server.chunking.measure import TextModel, measure_of
 from groundwire_server.chunking.packing import Packer, paragraph_spans
 from groundwire_server.chunking.sections import Section
 from groundwire_server.chunking.sentences import read_sentences
@@ -26,7 +20,7 @@ PARENT_BUDGETS = 4
 """A parent is at most so many chunk budgets long: it goes into a prompt, and a chapter would fill that."""
 
 
-class SectionChunker:
+class SectionChunker(BudgetedChunker):
     """Cuts within sections, never over their borders: base of the chunkers that find sections.
 
     Tables, lists and fenced code are borders too (`cut_blocks`) unless a chunker says otherwise. All chunks of a
@@ -34,7 +28,7 @@ class SectionChunker:
     of both.
 
     Args:
-        max_chars, overlap_chars, unit, model: as for the paragraph chunker; an overlap stays within its section.
+        max_chars, overlap_chars, unit, model: see BudgetedChunker; an overlap stays within its section.
 
     Raises:
         BudgetError: the budget does not hold.
@@ -48,28 +42,13 @@ class SectionChunker:
     """Whether tables, lists and code are borders. Where items are part of what they stand under, as (1) of an
     article or A. of an answer, they are none."""
 
-    def __init__(
-        self,
-        max_chars: int = DEFAULT_CHUNK_CHARS,
-        overlap_chars: int = DEFAULT_OVERLAP_CHARS,
-        unit: str = "characters",
-        model: TextModel | None = None,
-    ) -> None:
-        self.budget = Budget(max_chars, overlap_chars, unit)
-        self._model = model
-
-    @property
-    def spec(self) -> str:
-        """Name and budget, e.g. "layout(480,80)"."""
-        return f"{self.name}({self.budget})"
-
     def sections(self, text: str, headings: Headings) -> Iterable[Section]:
         """The sections of a text, in order and without a gap between those that are not blank."""
         raise NotImplementedError
 
     def chunk(self, text: str, headings: Headings = ()) -> list[ChunkDraft]:
         """Chunks in text order; none when the text is blank."""
-        packer = Packer(text, self.budget, measure_of(text, self.budget, self._model), read_sentences)
+        packer = Packer(text, self.budget, self.measure(text), read_sentences)
         drafts = self._drafts(packer, self.sections(text, headings))
         return [replace(draft, seq=seq) for seq, draft in enumerate(drafts)]
 

@@ -8,14 +8,14 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_server.chunking.budgeted import BudgetedChunker
 from groundwire_server.chunking.chunk import (
     DEFAULT_CHUNK_CHARS,
     DEFAULT_OVERLAP_CHARS,
-    Budget,
     ChunkDraft,
     Headings,
 )
-from groundwire_server.chunking.measure import TextModel, measure_of, need_model
+from groundwire_server.chunking.measure import TextModel, need_model
 from groundwire_server.chunking.packing import Packer
 from groundwire_server.chunking.sentences import read_sentences
 from groundwire_server.chunking.units import sentence_units
@@ -31,7 +31,7 @@ MAX_SENTENCES = 20_000
 """Of one text. Each is embedded while the document waits to be stored: so many take a quarter of an hour."""
 
 
-class SemanticChunker:
+class SemanticChunker(BudgetedChunker):
     """Embeds each sentence and cuts where the cosine distance of neighbours is above the 90th percentile of the text.
 
     What lies between two such borders is packed up to the budget by whole sentences; an overlap stays within it.
@@ -39,7 +39,7 @@ class SemanticChunker:
 
     Args:
         model: embeds the sentences, one a run.
-        max_chars, overlap_chars, unit: as for the paragraph chunker.
+        max_chars, overlap_chars, unit: see BudgetedChunker.
 
     Raises:
         BudgetError: the budget does not hold.
@@ -55,13 +55,8 @@ class SemanticChunker:
         unit: str = "characters",
         model: TextModel | None = None,
     ) -> None:
-        self.budget = Budget(max_chars, overlap_chars, unit)
-        self._model = need_model(model, "The chunker semantic")
-
-    @property
-    def spec(self) -> str:
-        """Name and budget, e.g. "semantic(480,80)"."""
-        return f"{self.name}({self.budget})"
+        super().__init__(max_chars, overlap_chars, unit, model)
+        self._embedder = need_model(model, "The chunker semantic")
 
     def chunk(self, text: str, headings: Headings = ()) -> list[ChunkDraft]:
         """Chunks in text order; none when the text is blank. Headings are no borders of their own.
@@ -69,7 +64,7 @@ class SemanticChunker:
         Raises:
             DocumentRefused: DOCUMENT_TOO_LARGE, the text has more than MAX_SENTENCES.
         """
-        measure = measure_of(text, self.budget, self._model)
+        measure = self.measure(text)
         packer = Packer(text, self.budget, measure, read_sentences)
         units = sentence_units(text, self.budget, measure)
         if len(units) > MAX_SENTENCES:
@@ -79,7 +74,7 @@ class SemanticChunker:
                 hint="Split it, or choose another chunker for it.",
                 details={"max_sentences": str(MAX_SENTENCES)},
             )
-        vectors = [self._model.embed_passage(slice_text(text, unit)) for unit in units]
+        vectors = [self._embedder.embed_passage(slice_text(text, unit)) for unit in units]
         spans = (span for group in _groups(units, vectors) for span in packer.pack(group))
         return [ChunkDraft(seq, span, slice_text(text, span)) for seq, span in enumerate(spans)]
 

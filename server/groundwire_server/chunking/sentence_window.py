@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from groundwire_server.chunking.chunk import (
-    DEFAULT_CHUNK_CHARS,
-    DEFAULT_OVERLAP_CHARS,
-    Budget,
-    ChunkDraft,
-    Headings,
-)
-from groundwire_server.chunking.measure import TextModel, measure_of
+from groundwire_server.chunking.budgeted import BudgetedChunker
+from groundwire_server.chunking.chunk import ChunkDraft, Headings
 from groundwire_server.chunking.sectioned import draft_of
 from groundwire_server.chunking.units import sentence_units
 from groundwire_server.evidence import Span
@@ -22,33 +16,17 @@ WINDOW = 3
 """Sentences on either side that are read with one."""
 
 
-class SentenceWindowChunker:
+class SentenceWindowChunker(BudgetedChunker):
     """Each sentence is a chunk; its window is three sentences before it to three behind it.
 
     A sentence ends at the end of its line at the latest; one over the budget is cut hard, and its pieces count as
     sentences. Windows of neighbours overlap, chunks do not; the overlap of the budget has no effect but must hold.
-
-    Args:
-        max_chars, overlap_chars, unit, model: as for the paragraph chunker.
-
-    Raises:
-        BudgetError: the budget does not hold.
 
     >>> [chunk.text for chunk in SentenceWindowChunker().chunk("It rose 3.5 %. Why? 増えた。")]
     ['It rose 3.5 %.', 'Why?', '増えた。']
     """
 
     name = "sentence_window"
-
-    def __init__(
-        self,
-        max_chars: int = DEFAULT_CHUNK_CHARS,
-        overlap_chars: int = DEFAULT_OVERLAP_CHARS,
-        unit: str = "characters",
-        model: TextModel | None = None,
-    ) -> None:
-        self.budget = Budget(max_chars, overlap_chars, unit)
-        self._model = model
 
     @property
     def spec(self) -> str:
@@ -57,7 +35,7 @@ class SentenceWindowChunker:
 
     def chunk(self, text: str, headings: Headings = ()) -> list[ChunkDraft]:
         """Chunks in text order; none when the text is blank. Headings are no borders."""
-        units = sentence_units(text, self.budget, measure_of(text, self.budget, self._model))
+        units = sentence_units(text, self.budget, self.measure(text))
         drafts = []
         for seq, unit in enumerate(units):
             first, last = units[max(0, seq - WINDOW)], units[min(len(units) - 1, seq + WINDOW)]

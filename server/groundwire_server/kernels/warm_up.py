@@ -55,7 +55,7 @@ _CACHE = "NUMBA_CACHE_DIR"
 _MARK = "compiled"
 _PAUSE_SECONDS = 0.3
 _COMPILE_SECONDS = 300
-_EXIT_SECONDS = 10
+_EXIT_SECONDS = 60
 
 
 class State(Enum):
@@ -104,7 +104,8 @@ def searched() -> None:
         _state = State.LOADING
         thread = threading.Thread(target=_warm_up, name="groundwire-kernels", daemon=True)
         thread.start()
-    # Compiled code must not be loaded while the interpreter goes down.
+    # Compiled code must not be loaded while the interpreter goes down: the process would crash. Loading ends with the
+    # module that it is at, a second or so later; on a machine with much else to do that can be many.
     atexit.register(thread.join, _EXIT_SECONDS)
     atexit.register(_stop.set)
 
@@ -148,12 +149,14 @@ def _load() -> None:
     global _state
     folder = _cache_folder()
     for name in MODULES:
+        if _stop.is_set():
+            break
         try:
             _compiled[name] = importlib.import_module(name)
         except Exception:  # noqa: BLE001 - numba fails in many ways; numpy goes on answering
             _log.warning("A compiled search cannot be loaded; numpy answers.", exc_info=True)
     if len(_compiled) < len(MODULES):
-        _state = State.FAILED
+        _state = State.WAITING if _stop.is_set() else State.FAILED
         return
     _state = State.READY
     with suppress(OSError):
