@@ -230,6 +230,7 @@ def damaged(request: pytest.FixtureRequest, data: Path, tmp_path: Path) -> Itera
     with house(tmp_path / "data") as here:
         if request.param == "in use":
             assert chosen(ask(here, "holidays", router="none")) == EVERYTHING
+            here.store({"late.md": "Nothing to see here either."}, library="finance")  # readers forget what they keep
             damage(tmp_path / "data", "finance", 4096)
         yield here
 

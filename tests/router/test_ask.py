@@ -391,7 +391,7 @@ def test_what_is_hidden_shows_in_no_frame(tmp_path: Path, question: str, embedde
     ]
     assert [strip(frame) for frame in seen[0].frames] == [strip(frame) for frame in seen[1].frames]
     assert "ill" not in seen[0].text.split()
-    assert "999" not in repr(seen[0].frames)
+    assert "999" not in repr([strip(frame) for frame in seen[0].frames])  # a timing may well hold three nines
 
 
 def strip(each: AskFrame) -> object:
