@@ -24,7 +24,7 @@ __all__ = ["CACHE", "ROOT", "SHARED", "Report", "calibration_ms", "commit", "dig
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
 # Corpora, libraries and indexes that take long to make; may be deleted at any time.
-CACHE = Path(os.environ.get("GROUNDWIRE_BENCH", ROOT / ".cache" / "bench"))
+CACHE = Path(os.environ.get("BENCH_FOLDER", ROOT / ".cache" / "bench"))
 QUESTION_SETS = ("scifact", "jaquad", "drcd")
 # Units of which more is better.
 RATES = ("chunks/s", "rows/s")
