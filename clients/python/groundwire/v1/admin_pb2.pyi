@@ -1253,7 +1253,7 @@ global___TextChange = TextChange
 
 @typing.final
 class PurgeRevisionsRequest(google.protobuf.message.Message):
-    """What to purge. The active revision is never purged."""
+    """What to purge: retired revisions that neither bound keeps. The active revision is never purged."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -1268,7 +1268,7 @@ class PurgeRevisionsRequest(google.protobuf.message.Message):
     doc_id: builtins.str
     """Document. Empty: all."""
     keep_last: builtins.int
-    """Revisions to keep of each document beside the active one."""
+    """Revisions to keep of each document beside the active one, the newest that the caller may read. From 0."""
     validate_only: builtins.bool
     """Count and delete nothing."""
     request_id: builtins.str
@@ -1301,7 +1301,7 @@ class PurgeRevisionsResponse(google.protobuf.message.Message):
     REVISIONS_FIELD_NUMBER: builtins.int
     JOB_FIELD_NUMBER: builtins.int
     revisions: builtins.int
-    """Revisions that go."""
+    """Revisions that go; for a repeat those that are left."""
     @property
     def job(self) -> global___Job:
         """The job. Unset: validate_only."""

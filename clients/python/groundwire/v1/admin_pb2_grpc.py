@@ -188,7 +188,8 @@ class AdminServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def PurgeRevisions(self, request, context):
-        """Deletes old revisions for good; their citations can be verified no more.
+        """Deletes old revisions for good; their citations can be verified no more. Only what the caller may read goes, and
+        reads of the past (known_at) find it no more either.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -88,7 +88,9 @@ class AdminServiceStub:
         groundwire.v1.admin_pb2.PurgeRevisionsRequest,
         groundwire.v1.admin_pb2.PurgeRevisionsResponse,
     ]
-    """Deletes old revisions for good; their citations can be verified no more."""
+    """Deletes old revisions for good; their citations can be verified no more. Only what the caller may read goes, and
+    reads of the past (known_at) find it no more either.
+    """
 
     ListFacts: grpc.UnaryUnaryMultiCallable[
         groundwire.v1.admin_pb2.ListFactsRequest,
@@ -208,7 +210,9 @@ class AdminServiceAsyncStub:
         groundwire.v1.admin_pb2.PurgeRevisionsRequest,
         groundwire.v1.admin_pb2.PurgeRevisionsResponse,
     ]
-    """Deletes old revisions for good; their citations can be verified no more."""
+    """Deletes old revisions for good; their citations can be verified no more. Only what the caller may read goes, and
+    reads of the past (known_at) find it no more either.
+    """
 
     ListFacts: grpc.aio.UnaryUnaryMultiCallable[
         groundwire.v1.admin_pb2.ListFactsRequest,
@@ -348,7 +352,9 @@ class AdminServiceServicer(metaclass=abc.ABCMeta):
         request: groundwire.v1.admin_pb2.PurgeRevisionsRequest,
         context: _ServicerContext,
     ) -> typing.Union[groundwire.v1.admin_pb2.PurgeRevisionsResponse, collections.abc.Awaitable[groundwire.v1.admin_pb2.PurgeRevisionsResponse]]:
-        """Deletes old revisions for good; their citations can be verified no more."""
+        """Deletes old revisions for good; their citations can be verified no more. Only what the caller may read goes, and
+        reads of the past (known_at) find it no more either.
+        """
 
     @abc.abstractmethod
     def ListFacts(

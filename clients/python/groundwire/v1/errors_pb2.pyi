@@ -82,7 +82,7 @@ class _ErrorReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._En
     Example: metadata {"field": "options.resume"}.
     """
     ERROR_REASON_RESUME_SNAPSHOT_GONE: _ErrorReason.ValueType  # 12
-    """ABORTED: the snapshot of the cursor is gone; start anew.
+    """ABORTED: the snapshot of the cursor is gone, or something that the call was reading was purged; start anew.
     Example: metadata {"library_id": "finance"}.
     """
     ERROR_REASON_OVERLOADED: _ErrorReason.ValueType  # 13
@@ -242,7 +242,7 @@ ERROR_REASON_RESUME_MISMATCH: ErrorReason.ValueType  # 11
 Example: metadata {"field": "options.resume"}.
 """
 ERROR_REASON_RESUME_SNAPSHOT_GONE: ErrorReason.ValueType  # 12
-"""ABORTED: the snapshot of the cursor is gone; start anew.
+"""ABORTED: the snapshot of the cursor is gone, or something that the call was reading was purged; start anew.
 Example: metadata {"library_id": "finance"}.
 """
 ERROR_REASON_OVERLOADED: ErrorReason.ValueType  # 13
