@@ -144,14 +144,14 @@ def _arm_database_file(trigger: DatabaseFile, fuse: _Fuse) -> None:
     hook_files(trigger.function, trigger.path, lambda whole, half: int(fuse.around(trigger.when, whole, half)))
     if not trigger.checkpoint_pages:
         return
+    often = f"PRAGMA wal_autocheckpoint = {trigger.checkpoint_pages}"
+
+    class Connection(sqlite3.Connection):
+        def execute(self, sql: str, *args: Any) -> sqlite3.Cursor:
+            return super().execute(often if sql.startswith("PRAGMA wal_autocheckpoint") else sql, *args)
+
     connect = sqlite3.connect
-
-    def connecting(*args: Any, **kwargs: Any) -> sqlite3.Connection:
-        connection: sqlite3.Connection = connect(*args, **kwargs)
-        connection.execute(f"PRAGMA wal_autocheckpoint = {trigger.checkpoint_pages}")
-        return connection
-
-    sqlite3.connect = connecting  # type: ignore[assignment]
+    sqlite3.connect = functools.partial(connect, factory=Connection)  # type: ignore[assignment]
 
 
 def _arm_file_call(trigger: FileCall, fuse: _Fuse) -> None:
