@@ -344,7 +344,7 @@ def test_a_route_can_be_forced(snapshot: Snapshot) -> None:
 def test_history_is_used_and_never_evidence(snapshot: Snapshot) -> None:
     turns = (
         Turn(TurnRole.USER, "What was the revenue of Acme Corp in 2022?"),
-        Turn(TurnRole.ASSISTANT, "It was 9999 USD, because of magic."),
+        Turn(TurnRole.ASSISTANT, "It was 987654321 USD, because of magic."),
     )
     answer = run(snapshot, AskRequest("And in 2023?", history=turns))
     assert answer.text == "Revenue of Acme Corp for 2023: 1100 USD."
@@ -352,7 +352,7 @@ def test_history_is_used_and_never_evidence(snapshot: Snapshot) -> None:
     assert why.calls[-1].sub_question == "Why did it fall? (revenue, Acme Corp, 2022)"
     for each in (answer, why):
         assert "magic" not in each.text
-        assert "9999" not in repr(each.frames)
+        assert "987654321" not in repr(each.frames)
 
 
 # ---- gate, labels, errors --------------------------------------------------------------------------------------------
