@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 
 import click
 
-from groundwire import Cause, DocumentOutcome, IngestEvent, IngestSummary, Reconnecting
+from groundwire import Cause, CauseDetail, DocumentOutcome, IngestEvent, IngestSummary, Reconnecting
 from groundwire_server.cli.output import show_json
 from groundwire_server.cli.progress import ProgressLine
 from groundwire_server.cli.streams import note, say
@@ -22,6 +22,7 @@ from groundwire_server.store.folder_record import KnownDocument
 __all__ = ["FolderSummary", "IngestReport", "Vanished"]
 
 _ENDINGS_TOLD = 3
+_CHARSET = CauseDetail("field", "charset")
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,10 +150,6 @@ class IngestReport:
         if self._untold_charset:
             note(f"the charset of a text is said with --charset-for {shlex.quote(f'{self._untold_charset}=CHARSET')}")
 
-    def did_nothing(self) -> bool:
-        """Whether this pass has changed nothing and refused nothing."""
-        return not (self._new or self._changed or self._withdrawn or self.refused)
-
     def _sentence(self) -> str:
         stored = self._new + self._changed
         rest = f"{self._unchanged} unchanged, {self.refused} refused"
@@ -168,7 +165,7 @@ class IngestReport:
             self.refused += 1
             if not can_read(outcome.doc_id):
                 self._no_text.add(PurePosixPath(outcome.doc_id).suffix)
-            elif "Pass `charset`" in outcome.error.message:
+            elif _wants_charset(outcome.error):
                 self._untold_charset = self._untold_charset or outcome.doc_id
         elif outcome.unchanged:
             self._unchanged += 1
@@ -204,3 +201,8 @@ class IngestReport:
             self._choices.add(choices)
             return message
         return f"{what}." if others else message
+
+
+def _wants_charset(error: Cause) -> bool:
+    """Whether a file is refused as a text in a charset that has to be said: it is told then which ones can be."""
+    return _CHARSET in error.details and any(each.name == "valid" for each in error.details)

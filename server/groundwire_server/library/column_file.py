@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from groundwire_server.library.kept_file import write_atomically
 
 __all__ = ["read_columns", "write_columns"]
 
@@ -41,19 +41,7 @@ def write_columns(path: Path, state: str, arrays: Mapping[str, NDArray[Any]]) ->
     for part in parts:
         digest.update(part)
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f"{path.name}.new")
-    try:
-        with beside.open("wb") as file:
-            file.write(_MAGIC + digest.hexdigest().encode() + b"\n")
-            for part in parts:
-                file.write(part)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    except OSError:
-        with suppress(OSError):
-            beside.unlink(missing_ok=True)
-        raise
+    write_atomically(path, _MAGIC + digest.hexdigest().encode() + b"\n", *parts)
 
 
 def read_columns(path: Path) -> tuple[str, dict[str, NDArray[Any]]] | None:

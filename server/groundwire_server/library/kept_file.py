@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,14 +74,23 @@ def _stamp(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """Replace a file: whoever reads it finds the old content or the new one, after a crash too."""
+def write_atomically(path: Path, *parts: bytes | memoryview) -> None:
+    """Replace a file: whoever reads it finds the old content or the new one, after a crash too.
+
+    Raises:
+        OSError: the disk does not take it; what stood there is untouched.
+    """
     beside = path.with_name(f".{path.name}.new")
-    with beside.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(beside, path)
+    try:
+        with beside.open("wb") as file:
+            file.writelines(parts)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+    except OSError:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+        raise
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(folder)

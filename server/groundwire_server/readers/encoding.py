@@ -83,6 +83,7 @@ _SIGNATURES = (
 )
 
 _PASS_IT = "Pass `charset`, e.g. shift-jis, euc-jp, gb18030, big5, utf-16le, iso-8859-1 or windows-1252."
+_ANY_OF = {"field": "charset", "valid": ", ".join(sorted(CHARSETS))}
 _LEAST_CONTROLS = 4
 # Controls that text does not hold; tabs, line ends, form feeds, escapes and separators are met in logs and dumps.
 _BINARY_CONTROL = re.compile(r"[\x00-\x07\x0e-\x1a\x7f]")
@@ -109,7 +110,7 @@ def decode_text(doc_id: str, raw: bytes, charset: str = "") -> str:
     decoded = decode(doc_id, raw, charset)
     if decoded.doubt:
         raise DocumentRefused(
-            ErrorReason.DOCUMENT_BROKEN, f"{doc_id}: {decoded.doubt}.", hint=_PASS_IT, details={"field": "charset"}
+            ErrorReason.DOCUMENT_BROKEN, f"{doc_id}: {decoded.doubt}.", hint=_PASS_IT, details=_ANY_OF
         )
     return decoded.text
 
@@ -181,7 +182,7 @@ def _decode_guessed(doc_id: str, raw: bytes) -> Decoded:
             ErrorReason.DOCUMENT_BROKEN,
             f"{doc_id}: the text is no UTF-8{_where(raw, 'utf_8')}, and its charset cannot be told for certain.",
             hint=_PASS_IT,
-            details={"field": "charset"},
+            details=_ANY_OF,
         )
     for codec in CHARSETS[guess.charset]:
         text = _strictly(raw, codec)
