@@ -17,6 +17,7 @@ from groundwire_server.store import make_fact_id
 from groundwire_server.store.conformance import ALL_CHECKS, Check, run_checks
 from groundwire_server.store.sqlite import SqliteStore
 from groundwire_server.store.sqlite.codec import encode_attributes
+from groundwire_server.store.sqlite.edges import put_edges
 from groundwire_server.store.sqlite.reader import SqliteReader
 from tests.store.places import sqlite_places
 
@@ -76,6 +77,11 @@ FUNCTIONS: list[tuple[str, Any, set[str]]] = [
     ("documents.is_storable", lambda text: True, {"text_without_utf8_is_refused"}),
     ("documents.prefix_end", lambda prefix: prefix + "z", {"documents_are_listed_in_order"}),
     ("facts.retire_facts_of", lambda *_: 0, {"withdrawing_takes_everything"}),
+    (
+        "edges.replace_edges",
+        lambda transaction, source_doc, extractors, records: put_edges(transaction, records, 4),
+        {"what_an_extractor_found_is_replaced_whole"},
+    ),
     ("edges.retire_edges_of", lambda *_: 0, {"withdrawing_takes_everything"}),
     ("writer.readable_labels", lambda clearance: 4, {"outcomes_tell_of_nothing_hidden"}),
     (

@@ -337,6 +337,17 @@ class StoreWriter(Protocol):
         """
         ...
 
+    def replace_edges(self, source_doc: str, extractors: Collection[str], records: Iterable[EdgeRecord]) -> WriteCounts:
+        """Make what some extractors found in one source be these records, all of them of it and by one of those.
+
+        What is there already stays as it is, the rest of theirs ends, and what others found there is left alone. It is
+        the house's own work, which knows of rows of every label.
+
+        Raises:
+            ValueError: a record is of another source or extractor.
+        """
+        ...
+
     def put_embeddings(self, model: str, vectors: Iterable[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
         """Store vectors (float32 bytes) of chunk rows. Returns every chunk row that has one by it, ascending, with it.
 

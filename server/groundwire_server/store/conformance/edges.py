@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from groundwire_server.evidence import Attribute, Label
-from groundwire_server.store.conformance.check import Places, expect, same
+from groundwire_server.store.conformance.check import Places, expect, raises, same
 from groundwire_server.store.conformance.samples import TickingClock, every_attribute, make_edge
 from groundwire_server.store.protocol import Store
 from groundwire_server.store.rows import EdgeRecord, WriteCounts
 
 __all__ = ["CHECKS"]
+
+_ALL = Label.CONFIDENTIAL
 
 
 def _put(store: Store, *records: EdgeRecord) -> WriteCounts:
@@ -108,9 +110,40 @@ def nodes_are_what_edges_touch(places: Places) -> None:
     store.close()
 
 
+def what_an_extractor_found_is_replaced_whole(places: Places) -> None:
+    """What some extractors found in one source is replaced whole; what is equal, by others or elsewhere stays."""
+    store = places()(TickingClock())
+    by = {name: make_edge(source_doc="d", extractor=name, locator="1") for name in ("one", "two", "file")}
+    stays = replace(by["one"], locator="0", label=Label.CONFIDENTIAL)
+    elsewhere = replace(by["one"], source_doc="e")
+    hidden = replace(by["two"], locator="2", label=Label.RESTRICTED)
+    with store.writer() as writer:
+        writer.put_edges([replace(by["two"], locator="3"), replace(by["file"], locator="4"), stays, elsewhere, hidden])
+    node = [("entity", by["one"].source)]
+    new = replace(by["two"], locator="5")
+    for counts in (WriteCounts(1, 1), WriteCounts(0, 2)):
+        with store.writer() as writer:
+            same(writer.replace_edges("d", ("one", "two"), [stays, new]), counts, "counts")
+        held = sorted((e.record.source_doc, e.record.locator) for e in store.reader().edges(_ALL, node, outgoing=True))
+        same(held, [("d", "0"), ("d", "4"), ("d", "5"), ("e", "1")], "sources")
+    generation = store.reader().generation
+    with store.writer() as writer:
+        same(writer.replace_edges("nowhere", ("one",), []), WriteCounts(0, 0), "nothing to replace")
+    same(store.reader().generation, generation, "the generation")
+    with store.writer() as writer:
+        raises(ValueError, lambda: writer.replace_edges("d", ("one",), [elsewhere]), "another source")
+        raises(ValueError, lambda: writer.replace_edges("d", ("one",), [by["file"]]), "another extractor")
+    with store.writer() as writer:
+        writer.replace_edges("d", ("one", "two"), [])
+    left = store.reader().edges(_ALL, node, outgoing=True)
+    same(sorted(e.record.locator for e in left), ["1", "4"], "what is left")
+    store.close()
+
+
 CHECKS = (
     an_edge_comes_out_as_it_went_in,
     sources_of_one_edge_share_its_id,
     a_changed_source_is_replaced,
     nodes_are_what_edges_touch,
+    what_an_extractor_found_is_replaced_whole,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -22,6 +22,7 @@ __all__ = [
     "read_edges",
     "read_nodes",
     "read_relations",
+    "replace_edges",
     "retire_edges_of",
 ]
 
@@ -94,6 +95,25 @@ def _put(transaction: Transaction, record: EdgeRecord) -> bool:
     transaction.connection.execute(_INSERT, (edge_id, transaction.generation, event, *columns))
     transaction.born(record.label, event)
     return True
+
+
+def replace_edges(
+    transaction: Transaction, source_doc: str, extractors: Collection[str], records: Iterable[EdgeRecord]
+) -> WriteCounts:
+    """See `StoreWriter.replace_edges`. Where there is nothing to do, new documents are not inserted for it."""
+    wanted = list(records)
+    if any(record.source_doc != source_doc or record.extractor not in extractors for record in wanted):
+        raise ValueError("an edge of another document or extractor")
+    by_place = {(make_edge_id(record), record.locator) for record in wanted}
+    rows = transaction.gathered.connection.execute(
+        "SELECT edge_row, label, event, edge_id, locator FROM edge WHERE source_doc = ? AND died IS NULL"
+        f" AND extractor IN ({', '.join('?' * len(extractors))})",
+        (source_doc, *extractors),
+    ).fetchall()
+    for edge_row, label, event, edge_id, locator in rows:
+        if (edge_id, locator) not in by_place:
+            transaction.retire("edge", edge_row, Label(label), event)
+    return put_edges(transaction, wanted, int(Label.RESTRICTED))
 
 
 def retire_edges_of(transaction: Transaction, source_doc: str, strictest: int) -> int:

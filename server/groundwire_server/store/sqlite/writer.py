@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 
 from groundwire_server.evidence import Label
@@ -59,6 +59,10 @@ class SqliteWriter:
     def put_edges(self, records: Iterable[EdgeRecord], *, clearance: Label | None = None) -> WriteCounts:
         with translated():
             return edges.put_edges(self._transaction, records, readable_labels(clearance))
+
+    def replace_edges(self, source_doc: str, extractors: Collection[str], records: Iterable[EdgeRecord]) -> WriteCounts:
+        with translated():
+            return edges.replace_edges(self._transaction, source_doc, extractors, records)
 
     def put_embeddings(self, model: str, vectors: Iterable[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
         with translated():
