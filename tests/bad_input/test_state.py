@@ -188,6 +188,10 @@ _UNDO = {
         ),
         *(f"ALTER TABLE document_revision DROP COLUMN number_{label}" for label in (1, 2, 3)),
     ],
+    "0005_order_facts_by_days": [
+        "CREATE INDEX fact_by_key ON fact (metric, entity, period_first, period_last)",
+        "DROP INDEX fact_by_days",
+    ],
     "0004_mark_purged": ["DROP INDEX revision_by_purge", "ALTER TABLE document_revision DROP COLUMN purged"],
     "0003_keep_places": ["DROP TABLE revision_places"],
 }
