@@ -3,6 +3,7 @@
 from groundwire_server.store.protocol import Store, StoreReader, StoreWriter
 from groundwire_server.store.rows import (
     ChunkMeta,
+    EdgeColumns,
     EdgePlace,
     EdgeRecord,
     FactPlace,
@@ -27,6 +28,7 @@ from groundwire_server.store.sqlite import JobRow, ServerFile, SqliteStore, stor
 
 __all__ = [
     "ChunkMeta",
+    "EdgeColumns",
     "EdgePlace",
     "EdgeRecord",
     "FactPlace",

@@ -10,6 +10,7 @@ from typing import Protocol
 from groundwire_server.evidence import AttributeType, Family, Label, ReviewStatus, Value
 from groundwire_server.store.rows import (
     ChunkMeta,
+    EdgeColumns,
     EdgePlace,
     EdgeRecord,
     FactPlace,
@@ -209,6 +210,21 @@ class StoreReader(Protocol):
 
     def retired_edge(self, clearance: Label, edge_id: str) -> list[StoredEdge]:
         """Readable sources of one edge that are there no more, in the order of `edge`: old citations name them."""
+        ...
+
+    def edge_rows(self, clearance: Label, rows: Sequence[int]) -> list[StoredEdge]:
+        """The readable ones of some edge rows, in the order of `edges`; rows that are not there are left out."""
+        ...
+
+    def edge_columns(self, after_row: int = 0) -> Iterator[EdgeColumns]:
+        """Every edge row above `after_row`, ascending, dead and hidden ones included: the adjacency is made of them.
+
+        Some rows at a time, never none.
+        """
+        ...
+
+    def retired_edges(self, after_generation: int) -> list[tuple[int, int]]:
+        """(edge_row, died) of every edge row that died in (after_generation, generation], hidden ones included."""
         ...
 
     def edge_page(

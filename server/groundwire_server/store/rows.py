@@ -15,6 +15,7 @@ from groundwire_server.evidence import Attribute, Dimension, Label, ReviewStatus
 
 __all__ = [
     "ChunkMeta",
+    "EdgeColumns",
     "EdgePlace",
     "EdgeRecord",
     "FactPlace",
@@ -291,6 +292,25 @@ class StoredEdge:
     recorded_at: datetime
     born: int
     died: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeColumns:
+    """Edge rows as columns, one entry a row, `edge_row` ascending: what a walk needs of a source of a relation."""
+
+    edge_row: tuple[int, ...]
+    edge_id: tuple[str, ...]
+    label: tuple[int, ...]
+    born: tuple[int, ...]
+    died: tuple[int | None, ...]
+    source_kind: tuple[str, ...]
+    source: tuple[str, ...]
+    relation: tuple[str, ...]
+    target_kind: tuple[str, ...]
+    target: tuple[str, ...]
+    extractor: tuple[str, ...]
+    valid_from: tuple[str, ...]
+    valid_to: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,10 +140,50 @@ def what_an_extractor_found_is_replaced_whole(places: Places) -> None:
     store.close()
 
 
+def rows_of_edges_come_as_columns(places: Places) -> None:
+    """Edge rows come as columns, ascending, dead and hidden ones too; rows come back by their numbers, readable ones.
+
+    What died since a generation is told, at every state what it knows.
+    """
+    store = places()(TickingClock())
+    days = {"valid_from": "2020-01-01", "valid_to": "2021-12-31"}
+    first, hidden = make_edge(**days), make_edge("x", "y", label=Label.RESTRICTED)
+    _put(store, first, hidden)
+    then = store.reader()
+    _put(store, make_edge(attributes=(Attribute("pct", 1),), **days), make_edge("b", "c", target_kind="literal"))
+    with store.writer() as writer:
+        writer.withdraw_document(hidden.source_doc)
+    reader = store.reader()
+    (columns,) = reader.edge_columns()
+    same(len(columns.edge_row), 4, "rows")
+    same(list(columns.edge_row), sorted(columns.edge_row), "their order")
+    same(columns.label[:2], (int(Label.INTERNAL), int(Label.RESTRICTED)), "labels")
+    same(len(set(columns.edge_id[::2])), 1, "one edge, twice born")
+    same([d is not None for d in columns.died], [True] * 4, "which of them died")
+    ends = (columns.source_kind[3], columns.source[3], columns.relation[3], columns.target_kind[3], columns.target[3])
+    same(ends, ("entity", "b", make_edge().relation, "literal", "c"), "the last one's ends")
+    same((columns.valid_from[0], columns.valid_to[0]), ("2020-01-01", "2021-12-31"), "the first one's days")
+    same(columns.extractor[0], first.extractor, "who found it")
+    (tail,) = reader.edge_columns(columns.edge_row[2])
+    same(tail.edge_row, columns.edge_row[3:], "those above a row")
+    same(list(reader.edge_columns(columns.edge_row[3])), [], "those above the last one")
+    (old,) = then.edge_columns()
+    same((old.edge_row, old.died), (columns.edge_row[:2], (None, None)), "rows as they were")
+    same(then.retired_edges(0), [], "what had died")
+    gone = sorted(zip(columns.edge_row, columns.died, strict=True))
+    same(sorted(reader.retired_edges(0)), gone, "what died")
+    same(sorted(reader.retired_edges(gone[0][1] or 0)), gone[1:], "and since the first death")
+    found = then.edge_rows(Label.CONFIDENTIAL, list(columns.edge_row))
+    same([e.record for e in found], [first], "rows by their numbers, at a state")
+    same(reader.edge_rows(Label.CONFIDENTIAL, list(columns.edge_row)), [], "rows that died")
+    store.close()
+
+
 CHECKS = (
     an_edge_comes_out_as_it_went_in,
     sources_of_one_edge_share_its_id,
     a_changed_source_is_replaced,
     nodes_are_what_edges_touch,
+    rows_of_edges_come_as_columns,
     what_an_extractor_found_is_replaced_whole,
 )

@@ -9,7 +9,7 @@ from typing import Any
 
 from groundwire_server.errors import ErrorReason, RowRefused
 from groundwire_server.evidence import Label
-from groundwire_server.store.rows import EdgeRecord, StoredEdge, WriteCounts
+from groundwire_server.store.rows import EdgeColumns, EdgeRecord, StoredEdge, WriteCounts
 from groundwire_server.store.sqlite.codec import decode_attributes, decode_instant, encode_attributes, is_storable
 from groundwire_server.store.sqlite.digest import birth_event, hash_parts
 from groundwire_server.store.sqlite.transaction import VISIBLE, Transaction
@@ -19,6 +19,8 @@ __all__ = [
     "make_edge_id",
     "put_edges",
     "read_edge",
+    "read_edge_columns",
+    "read_edge_rows",
     "read_edges",
     "read_nodes",
     "read_relations",
@@ -122,6 +124,7 @@ def retire_edges_of(transaction: Transaction, source_doc: str, strictest: int) -
 
 
 _NODES_A_READ = 250
+_ROWS_A_READ = 500
 # A death that a later generation brought is none yet for a reader of an older one.
 _SELECT = f"SELECT edge_row, edge_id, committed_at, born, CASE WHEN died <= :g THEN died END, {_COLUMNS}"
 _READ = f"{_SELECT} FROM edge JOIN generation ON generation = born"
@@ -175,6 +178,39 @@ def read_edge(
     which = _GONE_EDGE if gone else _EDGE
     rows = connection.execute(f"{which}edge_id = :id", {"g": generation, "label": strictest, "id": edge_id})
     return _in_order(_edge(row) for row in rows.fetchall())
+
+
+def read_edge_rows(
+    connection: sqlite3.Connection, generation: int, strictest: int, rows: Sequence[int]
+) -> list[StoredEdge]:
+    """The visible ones of some rows."""
+    found: list[StoredEdge] = []
+    for begin in range(0, len(rows), _ROWS_A_READ):
+        some = ",".join(str(int(row)) for row in rows[begin : begin + _ROWS_A_READ])
+        statement = f"{_EDGE}edge_row IN ({some})"
+        found += [_edge(row) for row in connection.execute(statement, {"g": generation, "label": strictest}).fetchall()]
+    return _in_order(found)
+
+
+_SPANS = (
+    "SELECT edge_row, edge_id, label, born, CASE WHEN died <= :g THEN died END, source_kind, source, relation,"
+    " target_kind, target, extractor, valid_from, valid_to"
+    " FROM edge WHERE edge_row > :after AND born <= :g ORDER BY edge_row LIMIT :limit"
+)
+
+
+def read_edge_columns(connection: sqlite3.Connection, generation: int, after_row: int, limit: int) -> list[EdgeColumns]:
+    """Rows above one, as columns; at most one entry, none where there are no rows."""
+    rows = connection.execute(_SPANS, {"g": generation, "after": after_row, "limit": limit}).fetchall()
+    return [EdgeColumns(*zip(*rows, strict=True))] if rows else []
+
+
+def read_retired_edges(connection: sqlite3.Connection, generation: int, after_generation: int) -> list[tuple[int, int]]:
+    """(edge_row, died) of rows that died after one generation and up to another, by edge_row."""
+    return connection.execute(
+        "SELECT edge_row, died FROM edge WHERE died > :after AND died <= :g ORDER BY edge_row",
+        {"after": after_generation, "g": generation},
+    ).fetchall()
 
 
 # From each name on to the next one by the index, since a million edges have a few names.

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from groundwire_server.evidence import AllOf, Family, Label, Operator, Predicate, ReviewStatus, Value, matches
 from groundwire_server.store.rows import (
     ChunkMeta,
+    EdgeColumns,
     EdgePlace,
     FactPlace,
     IngestState,
@@ -41,6 +42,7 @@ from groundwire_server.store.sqlite.transaction import VISIBLE, readable_labels
 __all__ = ["SqliteReader"]
 
 _Row = TypeVar("_Row")
+_EDGES_A_PAGE = 20_000
 
 
 class SqliteReader:
@@ -230,6 +232,19 @@ class SqliteReader:
     def retired_edge(self, clearance: Label, edge_id: str) -> list[StoredEdge]:
         with self._pool.connection() as connection:
             return edges.read_edge(connection, self._generation, readable_labels(clearance), edge_id, gone=True)
+
+    def edge_rows(self, clearance: Label, rows: Sequence[int]) -> list[StoredEdge]:
+        with self._pool.connection() as connection:
+            return edges.read_edge_rows(connection, self._generation, readable_labels(clearance), rows)
+
+    def edge_columns(self, after_row: int = 0) -> Iterator[EdgeColumns]:
+        while page := self._page(edges.read_edge_columns, after_row, _EDGES_A_PAGE):
+            yield from page
+            after_row = page[-1].edge_row[-1]
+
+    def retired_edges(self, after_generation: int) -> list[tuple[int, int]]:
+        with self._pool.connection() as connection:
+            return edges.read_retired_edges(connection, self._generation, after_generation)
 
     def edge_page(
         self,

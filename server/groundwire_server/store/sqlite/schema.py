@@ -262,12 +262,23 @@ def _order_facts_by_days(connection: sqlite3.Connection) -> None:
     _run_script(connection, _FACT_DAYS)
 
 
+# The adjacency asks what died since it was made.
+_EDGE_DEATHS = """
+CREATE INDEX edge_by_death ON edge (died) WHERE died IS NOT NULL;
+"""
+
+
+def _index_edge_deaths(connection: sqlite3.Connection) -> None:
+    _run_script(connection, _EDGE_DEATHS)
+
+
 MIGRATIONS: tuple[tuple[str, Migration], ...] = (
     ("0001_lay_tables", _lay_tables),
     ("0002_prepare_lists", _prepare_lists),
     ("0003_keep_places", _keep_places),
     ("0004_mark_purged", _mark_purged),
     ("0005_order_facts_by_days", _order_facts_by_days),
+    ("0006_index_edge_deaths", _index_edge_deaths),
 )
 
 
