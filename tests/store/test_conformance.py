@@ -161,7 +161,13 @@ STATEMENTS: list[tuple[str, str, set[str]]] = [
     ("ORDER BY doc_id LIMIT", "ORDER BY doc_id COLLATE NOCASE LIMIT", {"documents_are_listed_in_order"}),
     ("e.label <= r.label", "1", {"equal_texts_share_a_vector"}),
     ("r.label < :restricted", "1", {"equal_texts_share_a_vector"}),
-    ("review_status <> :pending", "1", {"the_same_version_is_replaced", "facts_are_found_by_key"}),
+    (
+        "review_status <> :pending",
+        "1",
+        {"the_same_version_is_replaced", "facts_are_found_by_key", "lines_tell_what_whole_figures_tell"},
+    ),
+    ("ORDER BY entity, fact_row", "ORDER BY fact_row", {"lines_tell_what_whole_figures_tell"}),
+    ("valid_as_of <= :valid", "1", {"lines_tell_what_whole_figures_tell"}),
     ("count(DISTINCT edge_id)", "count(*)", {"sources_of_one_edge_share_its_id"}),
     (
         "FROM document_revision WHERE doc_id = :doc AND label >",

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from groundwire_server.evidence import Label, ReviewStatus
+from groundwire_server.evidence import Label, Period, PeriodKind, ReviewStatus
 from groundwire_server.store import EdgePlace, FactPlace, SqliteStore, StoreReader
 from groundwire_server.store.conformance import START, make_document, make_edge, make_fact
 
 CLEARANCE = Label.INTERNAL
 DAYS = (date(2024, 1, 1), date(2024, 12, 31))
+YEAR = Period("2024", PeriodKind.CALENDAR, *DAYS)
 SHOWN = frozenset({ReviewStatus.AUTO_APPROVED, ReviewStatus.APPROVED})
 FACT = FactPlace("REVENUE", "e1", *DAYS, "TOTAL", (), "report.pdf", "0", START, 1)
 EDGE = EdgePlace("parent_of", "entity", "A", "entity", "B1", "0")
@@ -22,6 +23,8 @@ READS: dict[str, Callable[[StoreReader], object]] = {
     "facts by metric": lambda r: r.facts(CLEARANCE, metric="REVENUE"),
     "facts by entity": lambda r: r.facts(CLEARANCE, entity="ACME"),
     "facts known then": lambda r: r.facts(CLEARANCE, metric="REVENUE", entity="ACME", known_at=START),
+    "lines of facts": lambda r: r.fact_lines(CLEARANCE, metric="REVENUE", period=YEAR, channel="TOTAL", known_at=START),
+    "facts by row": lambda r: r.fact_rows(CLEARANCE, [1, 2]),
     "a fact": lambda r: r.fact(CLEARANCE, "0" * 32),
     "a fact that was": lambda r: r.retired_facts(CLEARANCE, "0" * 32),
     "edges from": lambda r: r.edges(CLEARANCE, [("entity", "ACME")], outgoing=True),

@@ -6,6 +6,7 @@ from groundwire_server.store.rows import (
     EdgeColumns,
     EdgePlace,
     EdgeRecord,
+    FactLine,
     FactPlace,
     FactRecord,
     GenerationMark,
@@ -22,6 +23,7 @@ from groundwire_server.store.rows import (
     StoredRevision,
     Withdrawn,
     WriteCounts,
+    line_of_fact,
     make_fact_id,
 )
 from groundwire_server.store.sqlite import JobRow, ServerFile, SqliteStore, storage_full
@@ -31,6 +33,7 @@ __all__ = [
     "EdgeColumns",
     "EdgePlace",
     "EdgeRecord",
+    "FactLine",
     "FactPlace",
     "FactRecord",
     "GenerationMark",
@@ -53,6 +56,7 @@ __all__ = [
     "StoredRevision",
     "Withdrawn",
     "WriteCounts",
+    "line_of_fact",
     "make_fact_id",
     "storage_full",
 ]

@@ -7,12 +7,13 @@ from contextlib import AbstractContextManager
 from datetime import date, datetime
 from typing import Protocol
 
-from groundwire_server.evidence import AttributeType, Family, Label, ReviewStatus, Value
+from groundwire_server.evidence import AttributeType, Dimension, Family, Label, Period, ReviewStatus, Value
 from groundwire_server.store.rows import (
     ChunkMeta,
     EdgeColumns,
     EdgePlace,
     EdgeRecord,
+    FactLine,
     FactPlace,
     FactRecord,
     GenerationMark,
@@ -186,6 +187,29 @@ class StoreReader(Protocol):
         a fact as in `facts`; no dimensions come first, others by the JSON text of [[name, member], ...]. A place holds
         whatever becomes of the row that stood there.
         """
+        ...
+
+    def fact_lines(
+        self,
+        clearance: Label,
+        *,
+        metric: str,
+        period: Period,
+        channel: str,
+        dimensions: Sequence[Dimension] = (),
+        known_at: datetime | None = None,
+        valid_at: datetime | None = None,
+    ) -> list[FactLine]:
+        """Every readable filed value that is not PENDING of one metric, period, channel and dimensions, by (entity,
+        fact_row); every version.
+
+        period: by its days, whatever its form; an instant is answered with instants alone, a span with spans alone.
+        valid_at: not what says that it holds from a later time on.
+        """
+        ...
+
+    def fact_rows(self, clearance: Label, rows: Sequence[int]) -> list[StoredFact]:
+        """The readable values of these fact rows, in the order asked; what is not there is left out."""
         ...
 
     def fact_codes(self, clearance: Label, axis: str) -> list[str]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import UTC, date, datetime, timedelta
+from typing import NamedTuple
 
 from groundwire_server.errors import RowRefused
 from groundwire_server.evidence import Attribute, Dimension, Label, ReviewStatus, Span
@@ -18,6 +19,7 @@ __all__ = [
     "EdgeColumns",
     "EdgePlace",
     "EdgeRecord",
+    "FactLine",
     "FactPlace",
     "FactRecord",
     "GenerationMark",
@@ -34,8 +36,12 @@ __all__ = [
     "StoredRevision",
     "Withdrawn",
     "WriteCounts",
+    "line_of_fact",
     "make_fact_id",
 ]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +268,46 @@ class StoredFact:
     recorded_at: datetime
     born: int
     died: int | None
+
+
+class FactLine(NamedTuple):
+    """A filed value as a sum over many entities needs it. A tuple, since tens of thousands are read at once.
+
+    source: the record's, or its source_doc where it has none. label: as its number. filed_at, stated_at: microseconds
+    since 1970 in UTC; the second is the first, or where that is None when the value was recorded.
+    """
+
+    entity: str
+    fact_id: str
+    fact_row: int
+    value: str
+    unit: str
+    decimals: int | None
+    label: int
+    source: str
+    source_doc: str
+    locator: str
+    filed_at: int | None
+    stated_at: int
+
+
+def line_of_fact(fact: StoredFact) -> FactLine:
+    """The line of a whole figure."""
+    record = fact.record
+    return FactLine(
+        entity=record.entity,
+        fact_id=fact.fact_id,
+        fact_row=fact.fact_row,
+        value=record.value,
+        unit=record.unit,
+        decimals=record.decimals,
+        label=int(record.label),
+        source=record.source or record.source_doc,
+        source_doc=record.source_doc,
+        locator=record.locator,
+        filed_at=None if record.filed_at is None else (record.filed_at - _EPOCH) // _MICROSECOND,
+        stated_at=((record.filed_at or fact.recorded_at) - _EPOCH) // _MICROSECOND,
+    )
 
 
 @dataclass(frozen=True, slots=True)

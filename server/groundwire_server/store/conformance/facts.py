@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date, timedelta
+from typing import Any
 
-from groundwire_server.evidence import Dimension, Label, ReviewStatus
+from groundwire_server.evidence import Dimension, Label, Period, PeriodKind, ReviewStatus
 from groundwire_server.store.conformance.check import Places, expect, same
 from groundwire_server.store.conformance.samples import START, TickingClock, a_full_fact, make_fact
 from groundwire_server.store.protocol import Store
-from groundwire_server.store.rows import FactRecord, StoredFact, WriteCounts, make_fact_id
+from groundwire_server.store.rows import FactRecord, StoredFact, WriteCounts, line_of_fact, make_fact_id
 
 __all__ = ["CHECKS"]
 
@@ -170,6 +171,55 @@ def facts_are_found_by_key(places: Places) -> None:
     store.close()
 
 
+def lines_tell_what_whole_figures_tell(places: Places) -> None:
+    """The figures of every entity at once are those that are read one by one; whole ones are found by their rows."""
+    clock = TickingClock()
+    store = places()(clock)
+    region = (Dimension("region", "EU"),)
+    records = [
+        make_fact("1", entity="B"),
+        make_fact("2", entity="A", filed_at=START, decimals=-3, source="filer"),
+        make_fact("3", entity="A", filed_at=START + _DAY, source="filer", source_doc="next.pdf"),
+        make_fact("4", entity="C", label=Label.CONFIDENTIAL),
+        make_fact("5", entity="D", review_status=ReviewStatus.PENDING),
+        make_fact("6", entity="E", dimensions=region),
+        make_fact("7", entity="F", channel="WEB"),
+        make_fact("8", entity="G", period="2024-01-01/2024-12-31", valid_as_of=START + 9 * _DAY),
+        make_fact("9", entity="H", period="2024-12-31", period_first=date(2024, 12, 31)),
+        make_fact("10", entity="I", period="2024-12-31/2024-12-31", period_first=date(2024, 12, 31)),
+        make_fact("11", entity="J", metric="PROFIT"),
+        make_fact("12", entity="日本"),
+    ]
+    _put(store, *records)
+    clock.moment += 100 * _DAY
+    _put(store, make_fact("13", entity="B", locator="x"))
+    reader = store.reader()
+    year = Period("2024", PeriodKind.CALENDAR, date(2024, 1, 1), date(2024, 12, 31))
+    day = Period("2024-12-31", PeriodKind.INSTANT, date(2024, 12, 31), date(2024, 12, 31))
+    span = replace(day, kind=PeriodKind.INTERVAL)
+    for clearance, period, more, wanted in (
+        (Label.INTERNAL, year, {}, "2 3 1 13 8 12"),
+        (Label.CONFIDENTIAL, year, {}, "2 3 1 13 4 8 12"),
+        (Label.INTERNAL, year, {"dimensions": region}, "6"),
+        (Label.INTERNAL, year, {"channel": "WEB"}, "7"),
+        (Label.INTERNAL, year, {"valid_at": START}, "2 3 1 13 12"),
+        (Label.INTERNAL, year, {"known_at": START + _DAY / 2}, "2 1 8 12"),
+        (Label.INTERNAL, day, {}, "9"),
+        (Label.INTERNAL, span, {}, "10"),
+        (Label.INTERNAL, year, {"metric": "COSTS"}, ""),
+    ):
+        asked: dict[str, Any] = {"metric": "REVENUE", "channel": "TOTAL", "period": period, **more}
+        lines = reader.fact_lines(clearance, **asked)
+        same(" ".join(line.value for line in lines), wanted, f"lines by {more}")
+        whole = reader.fact_rows(clearance, [line.fact_row for line in lines])
+        same([line_of_fact(fact) for fact in whole], lines, f"the figures of the lines by {more}")
+    rows = [fact.fact_row for fact in reader.facts(Label.CONFIDENTIAL)]
+    backwards = [fact.fact_row for fact in reader.fact_rows(Label.CONFIDENTIAL, [*reversed(rows), 10**9])]
+    same(backwards, rows[::-1], "rows in the order asked")
+    expect(len(reader.fact_rows(Label.INTERNAL, rows)) == len(rows) - 1, "hidden rows are not there")
+    store.close()
+
+
 def known_at_goes_by_filing(places: Places) -> None:
     """known_at bounds figures by filed_at; a value without it is as the store had recorded it then."""
     clock = TickingClock()
@@ -217,6 +267,7 @@ CHECKS = (
     a_label_can_be_lowered,
     units_and_periods_make_the_key,
     facts_are_found_by_key,
+    lines_tell_what_whole_figures_tell,
     known_at_goes_by_filing,
     a_bad_figure_is_refused,
 )

@@ -25,7 +25,17 @@ from groundwire_server.store.sqlite.codec import (
 from groundwire_server.store.sqlite.digest import birth_event, hash_parts
 from groundwire_server.store.sqlite.transaction import VISIBLE, Transaction
 
-__all__ = ["AXES", "FACT_COLUMNS", "fact_of_row", "put_facts", "read_fact_codes", "read_facts", "retire_facts_of"]
+__all__ = [
+    "AXES",
+    "FACT",
+    "FACT_COLUMNS",
+    "KNOWN",
+    "fact_of_row",
+    "put_facts",
+    "read_fact_codes",
+    "read_facts",
+    "retire_facts_of",
+]
 
 AXES = ("channel", "entity", "metric")
 _VALUE = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -196,9 +206,9 @@ def retire_facts_of(transaction: Transaction, source_doc: str, strictest: int) -
 
 # What `fact_of_row` makes a fact of, from fact JOIN generation.
 FACT_COLUMNS = f"fact_row, fact_id, committed_at, born, CASE WHEN died <= :g THEN died END, {_COLUMNS}"
-_FACT = f"SELECT {FACT_COLUMNS} FROM fact JOIN generation ON generation = born WHERE label <= :label AND "
+FACT = f"SELECT {FACT_COLUMNS} FROM fact JOIN generation ON generation = born WHERE label <= :label AND "
 # :then is the generation of known_at; a value that says when it was filed counts from that day on.
-_KNOWN = f"CASE WHEN filed_at IS NULL THEN {VISIBLE.replace(':g', ':then')} ELSE filed_at <= :known AND {VISIBLE} END"
+KNOWN = f"CASE WHEN filed_at IS NULL THEN {VISIBLE.replace(':g', ':then')} ELSE filed_at <= :known AND {VISIBLE} END"
 _GONE = "died <= :g"
 
 
@@ -215,8 +225,8 @@ def read_facts(
 
     known: (instant, generation then). gone: those that have died instead of those that live.
     """
-    state = _GONE if gone else VISIBLE if known is None else _KNOWN
-    statement = _FACT + " AND ".join([state, *(f"{column} = :{column}" for column in sorted(wanted))])
+    state = _GONE if gone else VISIBLE if known is None else KNOWN
+    statement = FACT + " AND ".join([state, *(f"{column} = :{column}" for column in sorted(wanted))])
     moment, then = known or (0, 0)
     parameters = {"g": generation, "label": strictest, "known": moment, "then": then, **wanted}
     facts = [fact_of_row(row) for row in connection.execute(statement, parameters).fetchall()]

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, TypeVar
 
-from groundwire_server.evidence import AllOf, Family, Label, Operator, Predicate, ReviewStatus, Value, matches
+from groundwire_server.evidence import (
+    AllOf,
+    Dimension,
+    Family,
+    Label,
+    Operator,
+    Period,
+    Predicate,
+    ReviewStatus,
+    Value,
+    matches,
+)
 from groundwire_server.store.rows import (
     ChunkMeta,
     EdgeColumns,
     EdgePlace,
+    FactLine,
     FactPlace,
     IngestState,
     PurgePolicy,
@@ -27,6 +40,7 @@ from groundwire_server.store.sqlite import (
     edge_pages,
     edges,
     embeddings,
+    fact_lines,
     fact_pages,
     facts,
     generations,
@@ -34,7 +48,7 @@ from groundwire_server.store.sqlite import (
     purge,
 )
 from groundwire_server.store.sqlite.attributes import read_attribute_schema
-from groundwire_server.store.sqlite.codec import encode_instant
+from groundwire_server.store.sqlite.codec import encode_instant, encode_optional_instant
 from groundwire_server.store.sqlite.connection import ReadPool
 from groundwire_server.store.sqlite.digest import read_digest
 from groundwire_server.store.sqlite.transaction import VISIBLE, readable_labels
@@ -217,6 +231,33 @@ class SqliteReader:
                 limit=limit,
             )
 
+    def fact_lines(
+        self,
+        clearance: Label,
+        *,
+        metric: str,
+        period: Period,
+        channel: str,
+        dimensions: Sequence[Dimension] = (),
+        known_at: datetime | None = None,
+        valid_at: datetime | None = None,
+    ) -> list[FactLine]:
+        with self._pool.connection() as connection:
+            return fact_lines.read_fact_lines(
+                connection,
+                self._generation,
+                readable_labels(clearance),
+                metric=metric,
+                period=period,
+                channel=channel,
+                dimensions=dimensions,
+                known=self._known(connection, known_at),
+                valid_at=encode_optional_instant(valid_at),
+            )
+
+    def fact_rows(self, clearance: Label, rows: Sequence[int]) -> list[StoredFact]:
+        return self._page(fact_lines.read_fact_rows, readable_labels(clearance), rows)
+
     def fact_codes(self, clearance: Label, axis: str) -> list[str]:
         with self._pool.connection() as connection:
             return facts.read_fact_codes(connection, self._generation, readable_labels(clearance), axis)
@@ -337,10 +378,14 @@ class SqliteReader:
         self, clearance: Label, wanted: dict[str, str], known_at: datetime | None, *, gone: bool = False
     ) -> list[StoredFact]:
         with self._pool.connection() as connection:
-            known = None
-            if known_at is not None:
-                then = generations.generation_at(connection, known_at)
-                known = (encode_instant(known_at), min(then, self._generation))
+            known = self._known(connection, known_at)
             return facts.read_facts(
                 connection, self._generation, readable_labels(clearance), wanted=wanted, known=known, gone=gone
             )
+
+    def _known(self, connection: sqlite3.Connection, known_at: datetime | None) -> tuple[int, int] | None:
+        """(instant, generation then) of known_at."""
+        if known_at is None:
+            return None
+        then = generations.generation_at(connection, known_at)
+        return encode_instant(known_at), min(then, self._generation)
