@@ -17,7 +17,7 @@ from groundwire_server.store import make_fact_id
 from groundwire_server.store.conformance import ALL_CHECKS, Check, run_checks
 from groundwire_server.store.sqlite import SqliteStore
 from groundwire_server.store.sqlite.codec import encode_attributes
-from groundwire_server.store.sqlite.edges import put_edges
+from groundwire_server.store.sqlite.edges import put_edges, replace_edges
 from groundwire_server.store.sqlite.reader import SqliteReader
 from tests.store.places import sqlite_places
 
@@ -81,9 +81,19 @@ FUNCTIONS: list[tuple[str, Any, set[str]]] = [
     ("facts.retire_facts_of", lambda *_: 0, {"withdrawing_takes_everything"}),
     (
         "edges.replace_edges",
-        lambda transaction, source_doc, extractors, records: put_edges(transaction, records, 4),
+        lambda transaction, source_doc, extractors, records, start: put_edges(transaction, records, 4),
         {"what_an_extractor_found_is_replaced_whole"},
     ),
+    (
+        "edges.replace_edges",
+        lambda transaction, source_doc, extractors, records, start: replace_edges(
+            transaction, source_doc, extractors, records
+        ),
+        {"the_edges_of_one_node_are_replaced_alone"},
+    ),
+    ("writer.read_fact_axes", lambda *_: [], {"axes_of_figures_are_told"}),
+    ("edges._DERIVED", frozenset(), {"what_is_derived_is_no_content"}),
+    ("edges._GLOSSARY", "1", {"what_is_derived_is_no_content"}),
     ("edges.retire_edges_of", lambda *_: 0, {"withdrawing_takes_everything"}),
     ("writer.readable_labels", lambda clearance: 4, {"outcomes_tell_of_nothing_hidden"}),
     (

@@ -14,6 +14,7 @@ from groundwire_server.store.rows import (
     EdgePlace,
     EdgeRecord,
     FactLine,
+    FactAxes,
     FactPlace,
     FactRecord,
     GenerationMark,
@@ -371,20 +372,40 @@ class StoreWriter(Protocol):
         ...
 
     def put_edges(self, records: Iterable[EdgeRecord], *, clearance: Label | None = None) -> WriteCounts:
-        """Add sources of edges, one a (edge_id, source_doc, locator).
+        """Add sources of edges, one a (edge_id, source_doc, locator, extractor).
 
         A repeat changes nothing, or replaces what differs. A bad record is refused and the others go on.
         """
         ...
 
-    def replace_edges(self, source_doc: str, extractors: Collection[str], records: Iterable[EdgeRecord]) -> WriteCounts:
+    def replace_edges(
+        self,
+        source_doc: str,
+        extractors: Collection[str],
+        records: Iterable[EdgeRecord],
+        *,
+        start: tuple[str, str] | None = None,
+    ) -> WriteCounts:
         """Make what some extractors found in one source be these records, all of them of it and by one of those.
 
         What is there already stays as it is, the rest of theirs ends, and what others found there is left alone. It is
         the house's own work, which knows of rows of every label.
 
+        What the extractors "glossary", "metadata" and "facts" find is no part of `content_digest`, which holds what it
+        is derived of; and "glossary" keeps its own when a document of the name of its source is withdrawn.
+
+        Args:
+            start: only those from this node, and so all of the records.
+
         Raises:
-            ValueError: a record is of another source or extractor.
+            ValueError: a record is of another source or extractor, or from another node.
+        """
+        ...
+
+    def fact_axes(self, *, source_doc: str | None = None, entity: str | None = None) -> list[FactAxes]:
+        """On which axes a source, or an entity, or the one of the other, has figures that are not PENDING.
+
+        As this transaction has it so far, by source_doc, entity, metric, channel, dimensions; of every label.
         """
         ...
 

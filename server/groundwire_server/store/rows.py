@@ -19,6 +19,7 @@ __all__ = [
     "EdgeColumns",
     "EdgePlace",
     "EdgeRecord",
+    "FactAxes",
     "FactLine",
     "FactPlace",
     "FactRecord",
@@ -308,6 +309,18 @@ def line_of_fact(fact: StoredFact) -> FactLine:
         filed_at=None if record.filed_at is None else (record.filed_at - _EPOCH) // _MICROSECOND,
         stated_at=((record.filed_at or fact.recorded_at) - _EPOCH) // _MICROSECOND,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class FactAxes:
+    """That a source has figures of an entity and a metric, on a channel and further axes, with the least label."""
+
+    source_doc: str
+    entity: str
+    metric: str
+    channel: str
+    dimensions: tuple[Dimension, ...]
+    label: Label
 
 
 @dataclass(frozen=True, slots=True)

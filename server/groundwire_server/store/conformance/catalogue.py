@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from groundwire_server.store.conformance import (
+    axes,
     documents,
     edges,
     facts,
@@ -18,6 +19,6 @@ __all__ = ["ALL_CHECKS"]
 
 ALL_CHECKS: tuple[Check, ...] = tuple(
     Check.of(function)
-    for module in (transactions, documents, settings, facts, edges, lists, isolation, ledger)
+    for module in (transactions, documents, settings, facts, axes, edges, lists, isolation, ledger)
     for function in module.CHECKS
 )

@@ -140,6 +140,40 @@ def what_an_extractor_found_is_replaced_whole(places: Places) -> None:
     store.close()
 
 
+def the_edges_of_one_node_are_replaced_alone(places: Places) -> None:
+    """Replacing what an extractor found in a source can be kept to the edges from one node."""
+    store = places()(TickingClock())
+    of_a, of_b = (make_edge(source, "x", source_doc="d", extractor="one", locator="1") for source in "ab")
+    with store.writer() as writer:
+        writer.put_edges([of_a, of_b])
+    with store.writer() as writer:
+        moved = replace(of_a, locator="2")
+        same(writer.replace_edges("d", ("one",), [moved], start=("entity", "a")), WriteCounts(1, 0), "counts")
+        raises(ValueError, lambda: writer.replace_edges("d", ("one",), [of_b], start=("entity", "a")), "another node")
+    left = store.reader().edges(_ALL, [("entity", "a"), ("entity", "b")], outgoing=True)
+    same(sorted((e.record.source, e.record.locator) for e in left), [("a", "2"), ("b", "1")], "what is there")
+    store.close()
+
+
+def what_is_derived_is_no_content(places: Places) -> None:
+    """Edges of glossary, metadata and facts leave the digest alone; those of the glossary outlive its namesake."""
+    store = places()(TickingClock())
+    _put(store, make_edge(source_doc="d"))
+    before = store.reader()
+    for place, extractor in enumerate(("facts", "glossary", "metadata")):
+        with store.writer() as writer:
+            writer.replace_edges("d", (extractor,), [make_edge(source_doc="d", extractor=extractor)])
+        expect(store.reader().generation == before.generation + place + 1, "a generation each")
+    same(store.reader().content_digest(_ALL), before.content_digest(_ALL), "the digest")
+    found_by = [e.record.extractor for e in store.reader().edges(_ALL, [("entity", "ACME")], outgoing=True)]
+    same(sorted(found_by), ["facts", "file", "glossary", "metadata"], "who found it")
+    with store.writer() as writer:
+        writer.withdraw_document("d")
+    found_by = [e.record.extractor for e in store.reader().edges(_ALL, [("entity", "ACME")], outgoing=True)]
+    same(found_by, ["glossary"], "who found what is left")
+    store.close()
+
+
 def rows_of_edges_come_as_columns(places: Places) -> None:
     """Edge rows come as columns, ascending, dead and hidden ones too; rows come back by their numbers, readable ones.
 
@@ -186,4 +220,6 @@ CHECKS = (
     nodes_are_what_edges_touch,
     rows_of_edges_come_as_columns,
     what_an_extractor_found_is_replaced_whole,
+    the_edges_of_one_node_are_replaced_alone,
+    what_is_derived_is_no_content,
 )

@@ -44,6 +44,12 @@ _COLUMNS = f"label, {', '.join(_TEXTS)}, attributes"
 _INSERT = f"INSERT INTO edge (edge_id, born, event, {_COLUMNS}) VALUES ({', '.join('?' * (len(_TEXTS) + 5))})"
 
 
+# What is derived of a glossary, of figures and of attributes says nothing that these do not say. Their digests stand
+# for it: they do not depend on the order in which things came.
+_GLOSSARY = "extractor <> 'glossary'"
+_DERIVED = frozenset({"facts", "glossary", "metadata"})
+
+
 def make_edge_id(record: EdgeRecord) -> str:
     """128-bit hex of both ends, the relation and its days: the same edge from another source has the same id."""
     ends = (record.source_kind, record.source, record.relation, record.target_kind, record.target)
@@ -84,8 +90,8 @@ def _put(transaction: Transaction, record: EdgeRecord) -> bool:
     columns = (int(record.label), *(getattr(record, name) for name in _TEXTS), encode_attributes(record.attributes))
     living = transaction.connection.execute(
         f"SELECT edge_row, event, {_COLUMNS} FROM edge"
-        " WHERE edge_id = ? AND source_doc = ? AND locator = ? AND died IS NULL",
-        (edge_id, record.source_doc, record.locator),
+        " WHERE edge_id = ? AND source_doc = ? AND locator = ? AND extractor = ? AND died IS NULL",
+        (edge_id, record.source_doc, record.locator, record.extractor),
     ).fetchone()
     if living is not None:
         edge_row, event, *held = living
@@ -93,24 +99,32 @@ def _put(transaction: Transaction, record: EdgeRecord) -> bool:
             return False
         transaction.retire("edge", edge_row, Label(held[0]), event)
     transaction.attributes.fix(record.label, record.attributes)
-    event = birth_event("edge", edge_id, *columns)
+    event = b"" if record.extractor in _DERIVED else birth_event("edge", edge_id, *columns)
     transaction.connection.execute(_INSERT, (edge_id, transaction.generation, event, *columns))
     transaction.born(record.label, event)
     return True
 
 
 def replace_edges(
-    transaction: Transaction, source_doc: str, extractors: Collection[str], records: Iterable[EdgeRecord]
+    transaction: Transaction,
+    source_doc: str,
+    extractors: Collection[str],
+    records: Iterable[EdgeRecord],
+    start: tuple[str, str] | None = None,
 ) -> WriteCounts:
     """See `StoreWriter.replace_edges`. Where there is nothing to do, new documents are not inserted for it."""
     wanted = list(records)
     if any(record.source_doc != source_doc or record.extractor not in extractors for record in wanted):
         raise ValueError("an edge of another document or extractor")
+    if start is not None and any((record.source_kind, record.source) != start for record in wanted):
+        raise ValueError("an edge from another node")
     by_place = {(make_edge_id(record), record.locator) for record in wanted}
+    # The sign keeps the planner from the index of documents where the node's, with far fewer rows, will do.
+    narrowed = "source_doc = ?" if start is None else "+source_doc = ? AND source_kind = ? AND source = ?"
     rows = transaction.gathered.connection.execute(
-        "SELECT edge_row, label, event, edge_id, locator FROM edge WHERE source_doc = ? AND died IS NULL"
+        f"SELECT edge_row, label, event, edge_id, locator FROM edge WHERE {narrowed} AND died IS NULL"
         f" AND extractor IN ({', '.join('?' * len(extractors))})",
-        (source_doc, *extractors),
+        (source_doc, *(start or ()), *extractors),
     ).fetchall()
     for edge_row, label, event, edge_id, locator in rows:
         if (edge_id, locator) not in by_place:
@@ -119,8 +133,11 @@ def replace_edges(
 
 
 def retire_edges_of(transaction: Transaction, source_doc: str, strictest: int) -> int:
-    """End every source of an edge that a document is, up to a label. Returns how many."""
-    return transaction.retire_stated_by("edge", source_doc, strictest)
+    """End every source of an edge that a document is, up to a label. Returns how many.
+
+    What the glossary says goes with the glossary, also where a document bears the name of its file.
+    """
+    return transaction.retire_stated_by("edge", source_doc, strictest, but=_GLOSSARY)
 
 
 _NODES_A_READ = 250

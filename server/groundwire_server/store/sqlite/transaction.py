@@ -53,14 +53,16 @@ class Transaction:
         return self.gathered.connection
 
     def born(self, label: Label, event: bytes) -> None:
-        """Take note that a row was born."""
+        """Take note that a row was born; an empty event says nothing that others do not say."""
         self.changed = True
-        self.digest.add_birth(label, event)
+        if event:
+            self.digest.add_birth(label, event)
 
     def died(self, label: Label, event: bytes) -> None:
         """Take note that a row died."""
         self.changed = True
-        self.digest.add_death(label, event)
+        if event:
+            self.digest.add_death(label, event)
 
     def purged(self, label: Label, event: bytes) -> None:
         """Take note that what a row held was erased."""
@@ -72,10 +74,11 @@ class Transaction:
         self.connection.execute(f"UPDATE {kind} SET died = ? WHERE {kind}_row = ?", (self.generation, row))
         self.died(label, event)
 
-    def retire_stated_by(self, kind: Stated, source_doc: str, strictest: int) -> int:
-        """End everything of a kind that a document states, up to a label. Returns how many."""
+    def retire_stated_by(self, kind: Stated, source_doc: str, strictest: int, but: str = "1") -> int:
+        """End everything of a kind that a document states, up to a label, and fits a condition. Returns how many."""
         rows = self.connection.execute(
-            f"SELECT {kind}_row, label, event FROM {kind} WHERE source_doc = ? AND died IS NULL AND label <= ?",
+            f"SELECT {kind}_row, label, event FROM {kind}"
+            f" WHERE source_doc = ? AND died IS NULL AND label <= ? AND {but}",
             (source_doc, strictest),
         ).fetchall()
         for row, label, event in rows:

@@ -16,7 +16,7 @@ _SEEN = """
 WITH seen AS (
     SELECT died FROM document_revision WHERE doc_id = :doc AND label <= :label AND purged IS NULL
     UNION ALL SELECT died FROM fact WHERE source_doc = :doc AND label <= :label
-    UNION ALL SELECT died FROM edge WHERE source_doc = :doc AND label <= :label
+    UNION ALL SELECT died FROM edge WHERE source_doc = :doc AND label <= :label AND extractor <> 'glossary'
 )
 SELECT (SELECT count(*) FROM seen), (SELECT count(*) FROM seen WHERE died IS NULL),
     EXISTS (SELECT 1 FROM document_revision WHERE doc_id = :doc AND label > :label AND died IS NULL)

@@ -8,6 +8,7 @@ from datetime import datetime
 from groundwire_server.evidence import Label
 from groundwire_server.store.rows import (
     EdgeRecord,
+    FactAxes,
     FactRecord,
     IngestState,
     NewChunk,
@@ -19,6 +20,7 @@ from groundwire_server.store.rows import (
 )
 from groundwire_server.store.sqlite import documents, edges, embeddings, facts, generations, ledger, purge
 from groundwire_server.store.sqlite.connection import translated
+from groundwire_server.store.sqlite.fact_axes import read_fact_axes
 from groundwire_server.store.sqlite.transaction import Transaction, readable_labels
 from groundwire_server.store.sqlite.withdrawal import withdraw_document
 
@@ -60,9 +62,20 @@ class SqliteWriter:
         with translated():
             return edges.put_edges(self._transaction, records, readable_labels(clearance))
 
-    def replace_edges(self, source_doc: str, extractors: Collection[str], records: Iterable[EdgeRecord]) -> WriteCounts:
+    def replace_edges(
+        self,
+        source_doc: str,
+        extractors: Collection[str],
+        records: Iterable[EdgeRecord],
+        *,
+        start: tuple[str, str] | None = None,
+    ) -> WriteCounts:
         with translated():
-            return edges.replace_edges(self._transaction, source_doc, extractors, records)
+            return edges.replace_edges(self._transaction, source_doc, extractors, records, start)
+
+    def fact_axes(self, *, source_doc: str | None = None, entity: str | None = None) -> list[FactAxes]:
+        with translated():
+            return read_fact_axes(self._transaction.connection, source_doc, entity)
 
     def put_embeddings(self, model: str, vectors: Iterable[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
         with translated():
