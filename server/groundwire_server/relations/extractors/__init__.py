@@ -1,0 +1,47 @@
+"""Relations found in texts: one protocol, and who keeps to it (semantics 12)."""
+
+from groundwire_server.relations.extractors.co_occurrence import (
+    CO_OCCURRENCE,
+    MAX_MENTIONS,
+    MAX_PAIRS,
+    MAX_REACH,
+    CoOccurrenceExtractor,
+)
+from groundwire_server.relations.extractors.edges import (
+    evidence_span,
+    extract_edges,
+    new_document,
+    stored_document,
+)
+from groundwire_server.relations.extractors.extraction import (
+    Check,
+    Extraction,
+    FoundRelation,
+    Passage,
+    RelationExtractor,
+    SourceDocument,
+)
+from groundwire_server.relations.extractors.nothing import NoExtractor
+from groundwire_server.relations.extractors.registry import EXTRACTED_BY, EXTRACTORS, make_extractor
+
+__all__ = [
+    "CO_OCCURRENCE",
+    "EXTRACTED_BY",
+    "EXTRACTORS",
+    "MAX_MENTIONS",
+    "MAX_PAIRS",
+    "MAX_REACH",
+    "Check",
+    "CoOccurrenceExtractor",
+    "Extraction",
+    "FoundRelation",
+    "NoExtractor",
+    "Passage",
+    "RelationExtractor",
+    "SourceDocument",
+    "evidence_span",
+    "extract_edges",
+    "make_extractor",
+    "new_document",
+    "stored_document",
+]
