@@ -354,6 +354,7 @@ def test_reading_many_figures_at_once_changes_nothing(
     )
     facts = [fact(f"N{at}", str(at), label=Label.CONFIDENTIAL if at == 5 else Label.PUBLIC) for at in range(8)]
     facts += [fact("N1", "1.0", source_doc="other.csv"), fact("N2", "9", source_doc="other.csv")]
+    facts += [fact("N6", "66", filed_at=datetime(2100, 1, 1, tzinfo=UTC), author="a", reason="restated")]
     facts += [
         fact(f"N{at}", f"{at}00", period="FY2020", period_first=date(year, 4, 1), period_last=date(year + 1, 3, 31))
         for at, year in ((3, 2019), (4, 2020), (6, 2019))
@@ -362,8 +363,9 @@ def test_reading_many_figures_at_once_changes_nothing(
     edges = [edge("TOP", f"N{at}") for at in range(8)]
     snapshot = make_library(tmp_path, edges=edges, facts=facts, glossary=glossary).snapshot()
     answers = []
-    for few in (0, 1000):
-        monkeypatch.setattr("groundwire_server.metric.rollup._FEW", few)
+    for one_by_one in (False, True):
+        if one_by_one:
+            monkeypatch.setattr("groundwire_server.metric.rollup._Adder._read", lambda _: None)
         answers.append(run(snapshot, rollup("TOP", period)).canonical())
     assert answers[0] == answers[1]
     assert answers[0][0]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from groundwire_server.evidence import (
     Call,
     Filter,
+    MetricFact,
     MetricFound,
     MetricNotFound,
     MetricOutcome,
@@ -34,9 +35,9 @@ from groundwire_server.metric import (
     Unread,
     add_up,
     asking_of,
+    conflicts_of_parts,
     is_additive,
     library_view,
-    mark_conflicts,
     not_found_text,
     read_query,
     unrecognized,
@@ -90,10 +91,14 @@ def roll_up(
         return MetricOutcome(0, query, outcome), []
     key_found = next(result.key for result in results if result.figure is not None)
     found_ids = tuple(figure.snippet_id for figure in figures)
-    operands = [operand for result in results for operand in result.operands]
-    # A sum of one library stands on no figure that its own sources contradict; those of another one may.
-    shown, conflicting = mark_conflicts(operands, (figure for result in results for figure in result.figures))
-    return MetricOutcome(0, query, MetricFound(key_found, found_ids, conflicting)), [*figures, *shown]
+    clashing = conflicts_of_parts(results)
+    operands = [operand for result in results for operand in result.part_snippets(asking.language)]
+    shown = {each.snippet_id: each for each in operands}
+    for name in clashing:
+        payload = shown[name].payload
+        if isinstance(payload, MetricFact):
+            shown[name] = replace(shown[name], payload=replace(payload, conflicting=True))
+    return MetricOutcome(0, query, MetricFound(key_found, found_ids, bool(clashing))), [*figures, *shown.values()]
 
 
 def _key(order: RollupOrder, graph: OpenGraph, view: LibraryView) -> Key | Unread:

@@ -1,7 +1,8 @@
 """The structured channel: exact figures or a typed refusal."""
 
-from groundwire_server.metric.across import mark_conflicts
+from groundwire_server.metric.across import conflicts_of_parts, mark_conflicts
 from groundwire_server.metric.answers import MAX_FIGURES, Answered, Answers, asking_of, library_view, unrecognized
+from groundwire_server.metric.column import FigureColumn, figures_of_many
 from groundwire_server.metric.derivation import CameToBe, agree, derive_figure
 from groundwire_server.metric.exit import fact_snippet_id
 from groundwire_server.metric.figures import FACT_ATTRIBUTES
@@ -33,6 +34,7 @@ __all__ = [
     "Calculation",
     "CameToBe",
     "FactWish",
+    "FigureColumn",
     "Key",
     "LibraryView",
     "ListedFact",
@@ -46,9 +48,11 @@ __all__ = [
     "add_up",
     "agree",
     "asking_of",
+    "conflicts_of_parts",
     "derive_figure",
     "expand_queries",
     "fact_snippet_id",
+    "figures_of_many",
     "is_additive",
     "library_view",
     "list_facts",

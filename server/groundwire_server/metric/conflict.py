@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from decimal import Context, Decimal
+from typing import TypeVar
 
 from groundwire_server.metric.figures import Figure
 
-__all__ = ["conflicting_figures", "disagree"]
+__all__ = ["conflicting_figures", "conflicting_values", "disagree"]
+
+_Source = TypeVar("_Source", bound=Hashable)
 
 # Exact for every value that is stored: the longest has some thousand digits on either side of the point.
 _EXACT = Context(prec=8000)
@@ -45,15 +48,29 @@ def conflicting_figures(figures: Sequence[Figure]) -> set[tuple[str, str]]:
 
     Figures in other units are other figures, and earlier versions of one source are no conflict.
     """
-    by_unit: dict[str, list[tuple[Decimal, Decimal, Figure]]] = {}
-    for figure in _last_of_each(figures):
-        low, high = _range(figure.record.value, figure.record.decimals)
-        by_unit.setdefault(figure.record.unit.casefold(), []).append((low, high, figure))
-    found: set[tuple[str, str]] = set()
+    if len(figures) < 2:
+        return set()
+    return conflicting_values(
+        ((each.library_id, each.fact.fact_id), each.record.value, each.record.unit, each.record.decimals)
+        for each in _last_of_each(figures)
+    )
+
+
+def conflicting_values(stated: Iterable[tuple[_Source, str, str, int | None]]) -> set[_Source]:
+    """The sources that disagree with another one.
+
+    Args:
+        stated: of each source its value, unit and decimals.
+    """
+    by_unit: dict[str, list[tuple[Decimal, Decimal, _Source]]] = {}
+    for source, value, unit, decimals in stated:
+        low, high = _range(value, decimals)
+        by_unit.setdefault(unit.casefold(), []).append((low, high, source))
+    found: set[_Source] = set()
     for ranges in by_unit.values():
         # A range that misses any other one misses the lowest upper end or the highest lower end.
         lowest, highest = min(high for _, high, _ in ranges), max(low for low, _, _ in ranges)
-        found |= {(f.library_id, f.fact.fact_id) for low, high, f in ranges if low >= lowest or highest >= high}
+        found |= {source for low, high, source in ranges if low >= lowest or highest >= high}
     return found
 
 

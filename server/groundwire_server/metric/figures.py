@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from datetime import date
+from dataclasses import dataclass
 from itertools import groupby
 
 from groundwire_server.evidence import (
@@ -55,26 +54,16 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class FigureReader:
-    """Reads the figures of one library for one call. PENDING values do not exist here, and so hide nothing.
-
-    ahead: what was read for many entities at once, by metric, days and channel, then by entity.
-    """
+    """Reads the figures of one library for one call. PENDING values do not exist here, and so hide nothing."""
 
     library_id: str
     reader: StoreReader
     call: Call
     versions: VersionPolicy = VersionPolicy.LATEST
-    ahead: dict[tuple[str, date, date, str], dict[str, list[StoredFact]]] = field(default_factory=dict, compare=False)
-
-    def read_ahead(self, metric: str, days: Period, channel: str) -> None:
-        """Have the figures of every entity at hand, where many of them will be asked for."""
-        found = self.ahead.setdefault((metric, days.first, days.last, channel), {})
-        for fact in self._stored(metric, None, days, channel):
-            found.setdefault(fact.record.entity, []).append(fact)
 
     def stated(self, metric: str, entity: str) -> list[StoredFact]:
         """Every visible filed value of a metric of an entity, whatever its period, channel and dimensions."""
-        return [fact for fact in self._read(metric, entity, None, None) if self._is_visible(fact)]
+        return [fact for fact in self._stored(metric, entity, None, None) if self._is_visible(fact)]
 
     def find(
         self,
@@ -94,7 +83,7 @@ class FigureReader:
         instant = days.kind is PeriodKind.INSTANT
         facts = [
             fact
-            for fact in self._read(metric, entity, days, channel)
+            for fact in self._stored(metric, entity, days, channel)
             if fact.record.dimensions == dimensions and is_instant(fact.record) is instant and self._is_visible(fact)
         ]
         if narrowed is not None:
@@ -102,14 +91,7 @@ class FigureReader:
         figures = [figure for _, versions in groupby(facts, key=_fact_id) for figure in self._chosen(list(versions))]
         return sorted(figures, key=_order)
 
-    def _read(self, metric: str, entity: str, days: Period | None, channel: str | None) -> list[StoredFact]:
-        if days is not None and channel is not None:
-            ahead = self.ahead.get((metric, days.first, days.last, channel))
-            if ahead is not None:
-                return ahead.get(entity, [])
-        return self._stored(metric, entity, days, channel)
-
-    def _stored(self, metric: str, entity: str | None, days: Period | None, channel: str | None) -> list[StoredFact]:
+    def _stored(self, metric: str, entity: str, days: Period | None, channel: str | None) -> list[StoredFact]:
         return self.reader.facts(
             min(self.call.principal.clearance, Label.CONFIDENTIAL),
             metric=metric,

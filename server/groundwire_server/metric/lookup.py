@@ -28,7 +28,7 @@ from groundwire_server.metric.units import unit_key
 from groundwire_server.metric.vocabulary import Vocabulary
 from groundwire_server.store import StoredFact
 
-__all__ = ["Found", "LibraryView", "Missing", "look_up", "look_up_key"]
+__all__ = ["Found", "LibraryView", "Missing", "fits_nature", "look_up", "look_up_key"]
 
 _MOST_SUGGESTIONS = 5
 _PERIODS_TRIED = 100
@@ -134,7 +134,7 @@ def _metric_key(key: Key, dimensions: tuple[Dimension, ...]) -> MetricKey:
 
 
 def _figures(key: Key, dimensions: tuple[Dimension, ...], view: LibraryView, hint: Filter | None) -> _Answer:
-    if not _fits_nature(key.metric, key.period, view.vocabulary):
+    if not fits_nature(key.metric, key.period, view.vocabulary):
         return _Answer()
     figures = view.figures.find(key.metric, key.entity, key.period, key.channel, dimensions)
     period = key.period
@@ -151,7 +151,7 @@ def _figures(key: Key, dimensions: tuple[Dimension, ...], view: LibraryView, hin
     return _Answer(tuple(narrowed or figures), hint_dropped=not narrowed)
 
 
-def _fits_nature(metric: str, period: Period, vocabulary: Vocabulary) -> bool:
+def fits_nature(metric: str, period: Period, vocabulary: Vocabulary) -> bool:
     """A flow is measured over a span, a stock on a day; the other is never answered for it."""
     term = vocabulary.glossary.metrics.get(metric)
     if term is None or term.nature is None:
@@ -207,7 +207,7 @@ def _with_periods(unread: Unread, query: MetricQuery, view: LibraryView, referen
     if not isinstance(metric, Resolved) or not isinstance(entity, Resolved):
         return unread
     stated = {period_of(fact.record) for fact in view.figures.stated(metric.code, entity.code)}
-    fitting = [period for period in stated if _fits_nature(metric.code, period, view.vocabulary)]
+    fitting = [period for period in stated if fits_nature(metric.code, period, view.vocabulary)]
     latest = sorted(fitting, key=lambda period: (period.last, period.first, period.canonical), reverse=True)
     latest = latest[:_PERIODS_TRIED]
     latest.sort(key=lambda period: not _fits_but_for_year(unread.raw, period, reference))

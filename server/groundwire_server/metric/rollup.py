@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from groundwire_server.evidence import (
     CancelToken,
     DerivedFigure,
+    Label,
     Lineage,
     MetricKey,
     MetricQuery,
     MissingOperand,
     MissingReason,
     Operation,
+    Period,
+    PeriodKind,
     Refusal,
     RefusalReason,
     Snippet,
@@ -24,20 +27,26 @@ from groundwire_server.evidence import (
     text_sha256,
 )
 from groundwire_server.glossary import Additivity, Glossary, Resolved
-from groundwire_server.metric.calculation import EXACT, Operand, single_figure
-from groundwire_server.metric.conflict import conflicting_figures
-from groundwire_server.metric.exit import fact_lineage, fact_snippet, fact_snippet_id
-from groundwire_server.metric.figures import Figure
-from groundwire_server.metric.lookup import Found, LibraryView, look_up, look_up_key
+from groundwire_server.metric.calculation import EXACT
+from groundwire_server.metric.column import (
+    FigureColumn,
+    figures_of_many,
+    line_snippet_id,
+    single_line,
+    whole_figures,
+)
+from groundwire_server.metric.exit import fact_lineage, fact_snippet
+from groundwire_server.metric.fiscal import Days
+from groundwire_server.metric.lookup import Found, LibraryView, fits_nature, look_up, look_up_key
 from groundwire_server.metric.reading import Asking, Key
 from groundwire_server.metric.statement import sum_statement
 from groundwire_server.metric.units import unit_key
+from groundwire_server.store import FactLine, line_of_fact
 
 __all__ = ["Below", "RolledUp", "add_up", "is_additive"]
 
 _MOST_MEMBERS = 100
-# Parts that are looked up one by one; more are read at once.
-_FEW = 50
+_A_CHECK = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +64,33 @@ class Below:
 
 @dataclass(frozen=True, slots=True)
 class RolledUp:
-    """The derived figure and its operands in node order, with their figures; none where nothing below has one."""
+    """A sum and its parts.
+
+    Attributes:
+        figure: the derived figure; None where nothing below has one.
+        parts: what was added, in the order of what is below.
+        part_ids: ids of their snippets.
+        spans: first and last day by fact_row, of parts whose period is of other days than that of the key.
+    """
 
     key: MetricKey
+    days: Period
+    view: LibraryView
     figure: Snippet | None = None
-    operands: tuple[Snippet, ...] = ()
-    figures: tuple[Figure, ...] = ()
+    parts: tuple[FactLine, ...] = ()
+    part_ids: tuple[str, ...] = ()
+    spans: Mapping[int, Days] = field(default_factory=dict)
+    versions: Mapping[str, int] = field(default_factory=dict)
+
+    def span_of(self, part: FactLine) -> Days:
+        """First and last day of a part."""
+        return self.spans.get(part.fact_row, (self.days.first, self.days.last))
+
+    def part_snippets(self, language: str, begin: int = 0, end: int | None = None) -> list[Snippet]:
+        """Snippets of the parts from one place to another, read now."""
+        figures = whole_figures(self.view.figures, self.parts[begin:end], self.versions)
+        glossary = self.view.vocabulary.glossary
+        return [fact_snippet(figure, glossary, language, conflicting=False) for figure in figures]
 
 
 def is_additive(metric: str, glossary: Glossary) -> bool:
@@ -89,71 +119,127 @@ def add_up(
         cut: a bound was hit, so that there may be more below.
     """
     whole = MetricKey(key.metric, key.entity, key.period.canonical, key.channel, query.dimensions)
-    figures: list[Figure] = []
+    adder = _Adder(query, key, view, asking)
+    parts: list[FactLine] = []
     missing: list[MissingOperand] = []
-    if len(below) > _FEW:
-        view.figures.read_ahead(key.metric, key.period, key.channel)
-    for each in below:
-        cancel.check("sum")
-        found = _operand(query, key, each, view, asking)
-        single = single_figure(found) if found is not None else None
-        if single is not None and found is not None:
-            figures.append(single)
-            if len({unit_key(figure.record.unit) for figure in (*found.figures, figures[0])}) > 1:
+    for place, each in enumerate(below):
+        if place % _A_CHECK == 0:
+            cancel.check("sum")
+        part = adder.part(each) if each.is_entity else None
+        if isinstance(part, FactLine):
+            parts.append(part)
+            unit = adder.unit_of(part)
+            if unit is None or unit != adder.unit_of(parts[0]):
                 return make_refusal(RefusalReason.UNLIKE_UNITS, asking.language)
-        elif found is not None or not each.stands_for_others:
-            reason = MissingReason.NOT_FOUND if found is None else MissingReason.CONFLICTING
+        elif part is not None or not each.stands_for_others:
+            reason = part or MissingReason.NOT_FOUND
             missing.append(MissingOperand(replace(whole, entity=each.code), reason))
-    if not figures:
-        return RolledUp(whole)
-    glossary = view.vocabulary.glossary
-    return RolledUp(
-        whole,
-        _sum(whole, figures, missing, glossary, asking.language, partial=bool(missing) or cut),
-        tuple(fact_snippet(figure, glossary, asking.language, conflicting=False) for figure in figures),
-        tuple(figures),
-    )
+    if not parts:
+        return RolledUp(whole, key.period, view)
+    ids = tuple(adder.snippet_id(part) for part in parts)
+    result = RolledUp(whole, key.period, view, None, tuple(parts), ids, adder.spans, adder.versions)
+    return replace(result, figure=_sum(result, missing, asking.language, partial=bool(missing) or cut))
 
 
-def _operand(query: MetricQuery, key: Key, each: Below, view: LibraryView, asking: Asking) -> Operand | None:
-    """The figure of one part, for which the period means the same days unless its own fiscal year says otherwise."""
-    if not each.is_entity:
-        return None
-    glossary = view.vocabulary.glossary
-    if not query.dimensions and glossary.fiscal_calendar(each.code) == glossary.fiscal_calendar(key.entity):
-        result = look_up_key(query, replace(key, entity=each.code), view, asking)
-    else:
-        # By its code: the same word may be another entity's name.
-        own = replace(query, metric=key.metric, entity=each.code, channel=key.channel)
-        result = look_up(own, view, asking, None, Resolved(each.code))
-    if not isinstance(result, Found):
-        return None
-    clashing = bool(conflicting_figures(result.figures))
-    return Operand(result.key, result.figures, clashing, view.vocabulary.glossary)
+class _Adder:
+    """Finds the part of each entity: in the column of all of them where that says it, else by a look-up of its own."""
+
+    def __init__(self, query: MetricQuery, key: Key, view: LibraryView, asking: Asking) -> None:
+        self._query = query
+        self._key = key
+        self._view = view
+        self._asking = asking
+        self._glossary = view.vocabulary.glossary
+        self._calendar = self._glossary.fiscal_calendar(key.entity)
+        self._is_fiscal = key.period.kind is PeriodKind.FISCAL
+        self._column = self._read()
+        self._unlike: set[int] = set()
+        self._units: dict[str, str] = {}
+        self.spans: dict[int, Days] = {}
+        self.versions: dict[str, int] = dict(self._column.versions) if self._column is not None else {}
+
+    def part(self, each: Below) -> FactLine | MissingReason | None:
+        """The figure of one part, for which the period means the same days unless its own fiscal year says otherwise.
+
+        None: it has none.
+        """
+        code = each.code
+        if self._is_fiscal and self._glossary.fiscal_calendar(code) != self._calendar:
+            return self._looked_up(code, None)
+        key = replace(self._key, entity=code) if self._column is None or self._is_fiscal else None
+        if self._column is not None:
+            line = self._column.lines.get(code)
+            if line is not None:
+                if code in self._column.unlike:
+                    self._unlike.add(line.fact_row)
+                return line
+            if code in self._column.conflicting:
+                return MissingReason.CONFLICTING
+        # A fiscal year may be one of 52 weeks, of other days.
+        return None if key is None else self._looked_up(code, key)
+
+    def unit_of(self, part: FactLine) -> str | None:
+        """What its unit has in common with other spellings; None where its sources state it in several units."""
+        if part.fact_row in self._unlike:
+            return None
+        found = self._units.get(part.unit)
+        if found is None:
+            found = self._units[part.unit] = unit_key(part.unit)
+        return found
+
+    def snippet_id(self, part: FactLine) -> str:
+        """Id of its snippet."""
+        library_id = self._view.library_id
+        if self._column is None:
+            return line_snippet_id(library_id, part)
+        return self._column.snippet_id(library_id, part)
+
+    def _read(self) -> FigureColumn | None:
+        """The column of all entities; None where a filter decides what counts, or further axes have names to read."""
+        if self._query.dimensions or self._view.figures.call.options.filter is not None:
+            return None
+        if not fits_nature(self._key.metric, self._key.period, self._view.vocabulary):
+            return FigureColumn({})
+        return figures_of_many(self._view.figures, self._key.metric, self._key.period, self._key.channel)
+
+    def _looked_up(self, code: str, key: Key | None) -> FactLine | MissingReason | None:
+        if key is not None and not self._query.dimensions:
+            result = look_up_key(self._query, key, self._view, self._asking)
+        else:  # by its code: the same word may be another entity's name
+            own = replace(self._query, metric=self._key.metric, entity=code, channel=self._key.channel)
+            result = look_up(own, self._view, self._asking, None, Resolved(code))
+        if not isinstance(result, Found):
+            return None
+        lines = {figure.fact.fact_id: line_of_fact(figure.fact) for figure in result.figures}
+        line, unlike = single_line(lines.values())
+        if line is None:
+            return MissingReason.CONFLICTING
+        if unlike:
+            self._unlike.add(line.fact_row)
+        figure = next(figure for figure in result.figures if figure.fact.fact_row == line.fact_row)
+        if figure.version is not None:
+            self.versions[line.fact_id] = figure.version.latest_version
+        span = figure.record.period_first, figure.record.period_last
+        if span != (self._key.period.first, self._key.period.last):
+            self.spans[line.fact_row] = span
+        return line
 
 
-def _sum(
-    key: MetricKey,
-    figures: Sequence[Figure],
-    missing: Sequence[MissingOperand],
-    glossary: Glossary,
-    language: str,
-    *,
-    partial: bool,
-) -> Snippet:
+def _sum(result: RolledUp, missing: Sequence[MissingOperand], language: str, *, partial: bool) -> Snippet:
     total = Decimal(0)
-    for figure in figures:
-        total = EXACT.add(total, Decimal(figure.record.value))
-    value, unit = format(total, "f"), figures[0].record.unit
-    library_id = figures[0].library_id
-    ids = tuple(fact_snippet_id(figure.library_id, figure.fact) for figure in figures)
-    what = " ".join((Operation.ROLLUP.name, key.metric, key.entity, key.period, key.channel, *ids))
+    for part in result.parts:
+        total = EXACT.add(total, Decimal(part.value))
+    key, value, unit = result.key, format(total, "f"), result.parts[0].unit
+    library_id = result.view.library_id
+    what = " ".join((Operation.ROLLUP.name, key.metric, key.entity, key.period, key.channel, *result.part_ids))
+    glossary = result.view.vocabulary.glossary
+    members = whole_figures(result.view.figures, result.parts[:_MOST_MEMBERS], result.versions)
     return Snippet(
         snippet_id=make_snippet_id("derived", library_id, what, text_sha256(f"{value} {unit} {partial}")),
         lineage=Lineage(
             library_id=library_id,
-            members=tuple(fact_lineage(figure) for figure in figures[:_MOST_MEMBERS]),
-            members_omitted=max(0, len(figures) - _MOST_MEMBERS),
+            members=tuple(fact_lineage(figure) for figure in members),
+            members_omitted=max(0, len(result.parts) - _MOST_MEMBERS),
         ),
         trust=Trust.CITABLE,
         payload=DerivedFigure(
@@ -164,9 +250,9 @@ def _sum(
             rounded=False,
             statement=sum_statement(key, value, unit, glossary, language, partial=partial),
             key=key,
-            operand_ids=ids,
+            operand_ids=result.part_ids,
             partial=partial,
             missing=tuple(missing),
         ),
-        label=max(figure.record.label for figure in figures),
+        label=Label(max(part.label for part in result.parts)),
     )

@@ -1,0 +1,180 @@
+"""The figures of one metric, period and channel for every entity at once, for sums over thousands of them.
+
+What is kept here is what `FigureReader.find` would give entity by entity in the latest version; only the few that
+are shown are read whole.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from itertools import groupby
+from operator import attrgetter, itemgetter
+from weakref import WeakKeyDictionary
+
+from groundwire_server.evidence import Dimension, FactVersion, Label, Period, make_snippet_id, text_sha256
+from groundwire_server.metric.figures import Figure, FigureReader
+from groundwire_server.metric.units import unit_key
+from groundwire_server.store import FactLine, StoreReader
+
+__all__ = ["FigureColumn", "figures_of_many", "line_snippet_id", "single_line", "whole_figures"]
+
+# Of one state of a library, for all calls: lines of some 600 bytes.
+_MOST_KEPT = 100_000
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class FigureColumn:
+    """What each entity has.
+
+    Attributes:
+        lines: the figure to compute with by entity, where all of its sources state one value.
+        conflicting: entities whose sources state several values, be it within their precision: none to compute with.
+        unlike: entities with figures in several units.
+        versions: of the facts that have several, how many.
+    """
+
+    lines: Mapping[str, FactLine]
+    conflicting: frozenset[str] = frozenset()
+    unlike: frozenset[str] = frozenset()
+    versions: Mapping[str, int] = field(default_factory=dict)
+    _ids: dict[int, str] = field(default_factory=dict, compare=False, repr=False)
+
+    def snippet_id(self, library_id: str, line: FactLine) -> str:
+        """Id of the snippet of a line, made once."""
+        found = self._ids.get(line.fact_row)
+        if found is None:
+            found = self._ids[line.fact_row] = line_snippet_id(library_id, line)
+        return found
+
+
+def figures_of_many(
+    figures: FigureReader, metric: str, days: Period, channel: str, dimensions: Sequence[Dimension] = ()
+) -> FigureColumn:
+    """The latest figures of every entity that the caller may see, at its known_at and valid_at; kept with the state.
+
+    The call's filter is not applied: where it has one, `FigureReader.find` is to be asked.
+    """
+    options = figures.call.options
+    clearance = min(figures.call.principal.clearance, Label.CONFIDENTIAL)
+    kept = _kept_of(figures.reader)
+    key = (clearance, metric, days.first, days.last, days.kind, channel, tuple(dimensions))
+    whole = (*key, options.known_at, options.valid_at)
+    column = kept.get(whole)
+    if column is None:
+        lines = figures.reader.fact_lines(
+            clearance,
+            metric=metric,
+            period=days,
+            channel=channel,
+            dimensions=dimensions,
+            known_at=options.known_at,
+            valid_at=options.valid_at,
+        )
+        column = _column(lines)
+        kept.put(whole, column, len(lines))
+    return column
+
+
+def single_line(latest: Iterable[FactLine]) -> tuple[FactLine | None, bool]:
+    """The figure to compute with of the latest values of all sources, and whether they are in several units.
+
+    None: sources that state several values in one unit leave none to compute with.
+    """
+    ordered = sorted(latest, key=lambda line: (line.unit.casefold(), line.source, line.fact_id))
+    stated: dict[str, set[Decimal]] = {}
+    for line in ordered:
+        stated.setdefault(line.unit.casefold(), set()).add(Decimal(line.value))
+    unlike = len({unit_key(line.unit) for line in ordered}) > 1
+    return (None if any(len(values) > 1 for values in stated.values()) else ordered[0]), unlike
+
+
+def line_snippet_id(library_id: str, line: FactLine) -> str:
+    """Id of the snippet of a line: as `fact_snippet_id` gives it for the whole figure."""
+    filed = "" if line.filed_at is None else (_EPOCH + timedelta(microseconds=line.filed_at)).isoformat()
+    stated = "\n".join((line.value, line.unit, filed, line.source_doc, line.locator))
+    return make_snippet_id("fact", library_id, line.fact_id, text_sha256(stated))
+
+
+def whole_figures(figures: FigureReader, lines: Sequence[FactLine], versions: Mapping[str, int]) -> list[Figure]:
+    """The whole figures of some lines, in their order.
+
+    Args:
+        versions: how many versions there are of the facts that have several.
+    """
+    clearance = min(figures.call.principal.clearance, Label.CONFIDENTIAL)
+    found: list[Figure] = []
+    for fact in figures.reader.fact_rows(clearance, [line.fact_row for line in lines]):
+        record, count = fact.record, versions.get(fact.fact_id, 1)
+        version = FactVersion(count, count, record.filed_at, record.author, record.reason) if count > 1 else None
+        found.append(Figure(figures.library_id, fact, version, latest=True))
+    return found
+
+
+def _column(lines: list[FactLine]) -> FigureColumn:
+    singles = {line.entity: line for line in lines}
+    if len(singles) == len(lines):  # one source and version each, as nearly always
+        return FigureColumn(singles)
+    conflicting: set[str] = set()
+    unlike: set[str] = set()
+    versions: dict[str, int] = {}
+    for entity, group in groupby(lines, key=itemgetter(0)):
+        own = list(group)
+        if len(own) == 1:
+            continue
+        latest: dict[str, FactLine] = {}
+        for line in sorted(own, key=attrgetter("stated_at", "fact_row")):
+            if line.fact_id in latest:
+                versions[line.fact_id] = versions.get(line.fact_id, 1) + 1
+            latest[line.fact_id] = line
+        single, of_unlike = single_line(latest.values())
+        if of_unlike:
+            unlike.add(entity)
+        if single is None:
+            conflicting.add(entity)
+            del singles[entity]
+        else:
+            singles[entity] = single
+    return FigureColumn(singles, frozenset(conflicting), frozenset(unlike), versions)
+
+
+class _Kept:
+    """Columns of one state, those that were asked for last."""
+
+    def __init__(self) -> None:
+        self._columns: OrderedDict[object, tuple[FigureColumn, int]] = OrderedDict()
+        self._lines = 0
+        self._lock = threading.Lock()
+
+    def get(self, key: object) -> FigureColumn | None:
+        with self._lock:
+            if key not in self._columns:
+                return None
+            self._columns.move_to_end(key)
+            return self._columns[key][0]
+
+    def put(self, key: object, column: FigureColumn, lines: int) -> None:
+        if lines > _MOST_KEPT:
+            return
+        with self._lock:
+            if key in self._columns:
+                return
+            self._columns[key] = column, lines
+            self._lines += lines
+            while self._lines > _MOST_KEPT:
+                _, (_, gone) = self._columns.popitem(last=False)
+                self._lines -= gone
+
+
+_KEPT: WeakKeyDictionary[StoreReader, _Kept] = WeakKeyDictionary()
+_LOCK = threading.Lock()
+
+
+def _kept_of(reader: StoreReader) -> _Kept:
+    with _LOCK:
+        return _KEPT.setdefault(reader, _Kept())
