@@ -58,6 +58,7 @@ from groundwire_server.narrative import (
     retrieve,
 )
 from groundwire_server.readers import ReadOptions
+from groundwire_server.relations import DerivedEdges
 from groundwire_server.security import SecurityGate, local_principal
 from groundwire_server.settings import LimitSettings, Settings
 from groundwire_server.store import Withdrawn
@@ -283,9 +284,12 @@ class Engine:
         )
         with library.writing() as writer:
             try:
-                return writer.withdraw_document(doc_id, clearance=principal.clearance)
+                withdrawn = writer.withdraw_document(doc_id, clearance=principal.clearance)
             except UnknownResource:
                 raise missing from None
+            snapshot = library.snapshot()
+            DerivedEdges.of(snapshot.config, snapshot.glossary).follow_source(writer, doc_id)
+            return withdrawn
 
     # ---- libraries and glossaries
 

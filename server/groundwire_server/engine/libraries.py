@@ -29,6 +29,7 @@ from groundwire_server.ingest import EmbeddingWorker, EmbedJobs
 from groundwire_server.jobs import AUDIENCES, JobBoard, JobKind, JobState
 from groundwire_server.library import DEFAULT_LIBRARY, DataFolder, Library, LibraryConfig, Snapshot
 from groundwire_server.narrative import NoEmbedder, Unreachable
+from groundwire_server.relations import DerivedEdges
 from groundwire_server.settings import Settings
 
 __all__ = ["RESUME_WINDOW", "Libraries"]
@@ -64,7 +65,7 @@ class Libraries:
         self._faults: dict[str, Cause] = {}
         self._swept: dict[str, datetime] = {}
         secret = settings.secret.get_secret_value().encode() or None
-        self.folder = DataFolder(settings.data, secret=secret, opened=self._opened)
+        self.folder = DataFolder(settings.data, secret=secret, opened=self._opened, deriver=DerivedEdges.of)
         try:
             self.board = JobBoard(self.folder.server_file)
         except BaseException:

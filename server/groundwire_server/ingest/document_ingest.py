@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from groundwire_server.errors import Cause, DocumentRefused, ErrorReason
@@ -22,7 +22,9 @@ from groundwire_server.ingest.head import DocumentHead, decode_document_head, en
 from groundwire_server.ingest.reading import ReadResult, shared_read_ahead
 from groundwire_server.ingest.stream import IngestLimits, IngestOpening, IngestStream, IngestTarget
 from groundwire_server.ingest.upload import Upload
+from groundwire_server.relations import DerivedEdges
 from groundwire_server.store.protocol import StoreReader, StoreWriter
+from groundwire_server.store.rows import NewDocument
 
 __all__ = ["DocumentIngest"]
 
@@ -102,6 +104,7 @@ class DocumentIngest(IngestStream[DocumentOutcome]):
         reader = self._target.store.reader()
         standing: dict[str, tuple[int, int]] = {}
         planned: dict[str, int] = {}
+        changed: dict[str, NewDocument] = {}
         written: list[DocumentOutcome] = []
         rules = self._rules()  # settings do not change while the writer is open
         for gathered in self._gathered:
@@ -113,6 +116,8 @@ class DocumentIngest(IngestStream[DocumentOutcome]):
                     revision, chunks = standing.get(outcome.doc_id) or self._active(reader, outcome.doc_id)
                     outcome = replace(outcome, revision=revision, chunks=chunks)
                 elif isinstance(prepared, PreparedDocument):
+                    if not outcome.unchanged:
+                        changed[outcome.doc_id] = prepared.document
                     readable = prepared.document.label <= self._clearance
                     if self._validate_only and readable and not outcome.unchanged:
                         outcome = replace(outcome, revision=self._next_known(reader, planned, outcome.doc_id))
@@ -120,7 +125,15 @@ class DocumentIngest(IngestStream[DocumentOutcome]):
                 outcomes.append(outcome)
             self._finish_part(writer, seq, encode_document_outcomes(outcomes))
             written += outcomes
+        self._derive(writer, changed.values())
         return written
+
+    def _derive(self, writer: StoreWriter, documents: Iterable[NewDocument]) -> None:
+        """Have derived edges follow documents that are stored, after all of them: these are inserted together."""
+        snapshot = self._target.snapshot()
+        derived = DerivedEdges.of(snapshot.config, snapshot.glossary)
+        for document in documents:
+            derived.follow_document(writer, document.doc_id, document.attributes, document.label)
 
     def _write(self, writer: StoreWriter, seq: int, prepared: PreparedDocument | RefusedDocument) -> DocumentOutcome:
         if isinstance(prepared, RefusedDocument):

@@ -22,6 +22,7 @@ from groundwire_server.ingest.order import disorder
 from groundwire_server.ingest.relations import RelationFields, read_relation
 from groundwire_server.ingest.stream import IngestLimits, IngestOpening, IngestStream, IngestTarget
 from groundwire_server.ingest.upload import Upload
+from groundwire_server.relations import DerivedEdges
 from groundwire_server.store.protocol import StoreWriter
 from groundwire_server.store.rows import EdgeRecord, FactRecord
 
@@ -117,6 +118,9 @@ class FactIngest(IngestStream[RowsOutcome]):
             outcome = _write(writer, batch, self._clearance)
             self._finish_part(writer, batch.seq, encode_rows_outcome(outcome))
             outcomes.append(outcome)
+        snapshot = self._target.snapshot()
+        records = [record for batch in self._gathered for _, record in batch.rows if isinstance(record, FactRecord)]
+        DerivedEdges.of(snapshot.config, snapshot.glossary).follow_facts(writer, self._target.store.reader(), records)
         return outcomes
 
     def _forget_gathered(self) -> None:

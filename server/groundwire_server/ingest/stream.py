@@ -20,6 +20,7 @@ from groundwire_server.evidence import Label
 from groundwire_server.ingest.events import Accepted, Ack, IngestEvent, IngestSummary
 from groundwire_server.ingest.order import disorder, gap
 from groundwire_server.ingest.upload import Upload
+from groundwire_server.library import Snapshot
 from groundwire_server.readers import ReadOptions, WarningKind
 from groundwire_server.store.protocol import Store, StoreWriter
 
@@ -34,6 +35,10 @@ class IngestTarget(Protocol):
 
     @property
     def store(self) -> Store: ...
+
+    def snapshot(self) -> Snapshot:
+        """The newest state."""
+        ...
 
     def writing(self) -> AbstractContextManager[StoreWriter]:
         """One transaction, durable and visible on a clean exit, undone on an exception."""

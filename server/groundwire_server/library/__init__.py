@@ -4,6 +4,7 @@ from groundwire_server.library.attributes import BUILT_IN_ATTRIBUTES
 from groundwire_server.library.columns import ChunkColumns
 from groundwire_server.library.config import AMBIGUOUS, EMBEDDERS, MAX_DECLARED, LibraryConfig, fault_of_declared
 from groundwire_server.library.cut import Cut
+from groundwire_server.library.derived import Derived, Deriver
 from groundwire_server.library.folder import DEFAULT_LIBRARY, DataFolder, check_library_id
 from groundwire_server.library.library import Library
 from groundwire_server.library.recut import Recut
@@ -19,6 +20,8 @@ __all__ = [
     "ChunkColumns",
     "Cut",
     "DataFolder",
+    "Derived",
+    "Deriver",
     "Library",
     "LibraryConfig",
     "Recut",

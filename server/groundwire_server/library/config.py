@@ -19,6 +19,8 @@ from groundwire_server.library.cut import Cut
 __all__ = ["AMBIGUOUS", "EMBEDDERS", "MAX_DECLARED", "LibraryConfig", "fault_of_declared"]
 
 AMBIGUOUS = ("refuse", "report")
+DERIVED_FROM = ("facts", "glossary", "metadata")
+"""What relations can be derived from."""
 EMBEDDERS = ("auto", "deterministic", "none", "onnx")
 _FUSIONS = ("linear", "rrf")  # those that narrative has, which stands above this room; a test holds them together
 _MAX_DESCRIPTION = 4096
@@ -43,6 +45,7 @@ class LibraryConfig:
         ambiguous: "refuse" a glossary in which two terms share a synonym, or "report" it with each answer.
         default_label: of what comes in without one.
         glossary_variants: whether the glossary's variants of a query are searched where the call does not say.
+        relations_from: what relations are derived from, "none" or some of "facts", "glossary" and "metadata", by commas.
         attributes: names and types of attributes that are fixed before their first use, by name. Settings are for
             everybody who reads the library, so these names show to all of them.
     """
@@ -61,7 +64,13 @@ class LibraryConfig:
     ambiguous: Literal["refuse", "report"] = "refuse"
     default_label: Label = Label.INTERNAL
     glossary_variants: bool = True
+    relations_from: str = "glossary,metadata"
     attributes: tuple[tuple[str, AttributeType], ...] = ()
+
+    @property
+    def derived_relations(self) -> frozenset[str]:
+        """What relations are derived from."""
+        return frozenset(_listed(self.relations_from)) - {"none"}
 
     @property
     def cut(self) -> str:
@@ -107,6 +116,10 @@ class LibraryConfig:
             if value not in choices:
                 why = f"{value[:80]!r} is none of {', '.join(choices)}"
                 found.append(Violation(f"{path}{name}", ErrorReason.UNKNOWN_NAME, why))
+        sources = _listed(self.relations_from)
+        if sources != ["none"] and (not sources or any(source not in DERIVED_FROM for source in sources)):
+            why = f"{self.relations_from[:80]!r} is neither none nor some of {', '.join(DERIVED_FROM)}"
+            found.append(Violation(f"{path}relations_from", ErrorReason.UNKNOWN_NAME, why))
         if len(self.attributes) > MAX_DECLARED:
             why = f"{len(self.attributes)} attributes, at most {MAX_DECLARED}"
             found.append(Violation(f"{path}attributes", ErrorReason.VALUE_OUT_OF_RANGE, why))
@@ -166,6 +179,10 @@ class LibraryConfig:
         if found:
             raise InvalidRequest(found)
         return config
+
+
+def _listed(names: str) -> list[str]:
+    return sorted({name.strip().casefold() for name in names.split(",") if name.strip()})
 
 
 def fault_of_declared(name: str, declared: AttributeType) -> tuple[ErrorReason, str] | None:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from groundwire_server.errors import ErrorReason, InvalidRequest, Unavailable, UnknownResource
 from groundwire_server.library.config import LibraryConfig
+from groundwire_server.library.derived import Deriver
 from groundwire_server.library.disk import disk_errors
 from groundwire_server.library.library import Library
 from groundwire_server.library.lock import FolderLock
@@ -61,6 +62,7 @@ class DataFolder:
         path: the folder; made when it is not there.
         secret: None: the folder's own, made once.
         opened: called with each library when it is opened, before anybody else has it.
+        deriver: what each library is opened with.
         now: clock of commit times.
 
     Raises:
@@ -75,10 +77,12 @@ class DataFolder:
         *,
         secret: bytes | None = None,
         opened: Callable[[Library], None] | None = None,
+        deriver: Deriver | None = None,
         now: Callable[[], datetime] = _utc_now,
     ) -> None:
         self.path = path
         self._opened = opened
+        self._deriver = deriver
         self._now = now
         self._guard = threading.Lock()
         self._open: dict[str, Library] = {}
@@ -205,7 +209,9 @@ class DataFolder:
         is_new = not folder.exists()
         try:
             with disk_errors(folder):
-                library = Library(folder, library_id, secret=self.secret, config=config, now=self._now)
+                library = Library(
+                    folder, library_id, secret=self.secret, config=config, deriver=self._deriver, now=self._now
+                )
                 try:
                     if self._opened is not None:
                         self._opened(library)

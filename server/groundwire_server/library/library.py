@@ -21,6 +21,7 @@ from groundwire_server.glossary import Glossary
 from groundwire_server.library.attributes import AttributeColumns
 from groundwire_server.library.columns import ColumnBuilder
 from groundwire_server.library.config import LibraryConfig
+from groundwire_server.library.derived import Deriver, follow_settings
 from groundwire_server.library.disk import disk_errors
 from groundwire_server.library.indexes import LibraryIndexes
 from groundwire_server.library.kept_columns import KeptColumns
@@ -52,6 +53,7 @@ class Library:
         library_id: its id.
         secret: key of snapshot ids.
         config: settings of a library that is made by this call; one that exists keeps its own.
+        deriver: makes edges of what the library holds, in the transactions that change its settings or its glossary.
         now: clock of commit times.
 
     Raises:
@@ -66,9 +68,11 @@ class Library:
         *,
         secret: bytes,
         config: LibraryConfig | None = None,
+        deriver: Deriver | None = None,
         now: Callable[[], datetime] = _utc_now,
     ) -> None:
         self.library_id = library_id
+        self._deriver = deriver
         self.folder = folder
         self._secret = secret
         self._lock = threading.Lock()
@@ -146,6 +150,7 @@ class Library:
                 with self.store.writer() as writer:
                     self._config_file.put(writer, config.to_toml())
                     Recut.read(before.reader).after(before.config, config).write(writer)
+                    follow_settings(self._deriver, writer, self.store.reader(), config, before.glossary)
                 self._publish()
             return before, config
 
@@ -161,10 +166,11 @@ class Library:
             Exception: what `change` raises; then all stays as it was.
         """
         with self._changing():
-            text = change(self._snapshot).to_toml()
-            Glossary.from_toml(text, ambiguous=self._snapshot.config.ambiguous)
+            text, config = change(self._snapshot).to_toml(), self._snapshot.config
+            glossary = Glossary.from_toml(text, ambiguous=config.ambiguous)
             with self.store.writer() as writer:
                 self._glossary_file.put(writer, text)
+                follow_settings(self._deriver, writer, self.store.reader(), config, glossary)
             self._publish()
 
     def use_embedder(self, embedder: Embedder | None, *, replace: bool = False, anew: bool = False) -> None:
@@ -304,14 +310,15 @@ class Library:
         else:
             config.check()
             new_config = config.to_toml()
-        if new_glossary is not None:
-            Glossary.from_toml(new_glossary, ambiguous=config.ambiguous)
+        text = self._glossary_file.read(reader) if new_glossary is None else new_glossary
+        glossary = Glossary.from_toml(text or "", ambiguous=config.ambiguous)
         with self.store.writer() as writer:
             if new_config is not None:
                 self._config_file.put(writer, new_config)
                 recut.write(writer)
             if new_glossary is not None:
                 self._glossary_file.put(writer, new_glossary)
+            follow_settings(self._deriver, writer, reader, config, glossary)
         self._write_files(self.store.reader())
 
     def _write_files(self, reader: StoreReader) -> None:
