@@ -17,11 +17,20 @@ from operator import attrgetter, itemgetter
 from weakref import WeakKeyDictionary
 
 from groundwire_server.evidence import Dimension, FactVersion, Label, Period, make_snippet_id, text_sha256
+from groundwire_server.glossary import FiscalCalendar, Glossary
 from groundwire_server.metric.figures import Figure, FigureReader
 from groundwire_server.metric.units import unit_key
 from groundwire_server.store import FactLine, StoreReader
 
-__all__ = ["FigureColumn", "figures_of_many", "line_snippet_id", "single_line", "whole_figures"]
+__all__ = [
+    "Calendars",
+    "FigureColumn",
+    "calendars_of",
+    "figures_of_many",
+    "line_snippet_id",
+    "single_line",
+    "whole_figures",
+]
 
 # Of one state of a library, for all calls: lines of some 600 bytes.
 _MOST_KEPT = 100_000
@@ -45,12 +54,13 @@ class FigureColumn:
     versions: Mapping[str, int] = field(default_factory=dict)
     _ids: dict[int, str] = field(default_factory=dict, compare=False, repr=False)
 
-    def snippet_id(self, library_id: str, line: FactLine) -> str:
-        """Id of the snippet of a line, made once."""
-        found = self._ids.get(line.fact_row)
-        if found is None:
-            found = self._ids[line.fact_row] = line_snippet_id(library_id, line)
-        return found
+    def snippet_ids(self, library_id: str, lines: Sequence[FactLine]) -> tuple[str, ...]:
+        """Ids of the snippets of lines, each made once."""
+        known = self._ids
+        for line in lines:
+            if line.fact_row not in known:
+                known[line.fact_row] = line_snippet_id(library_id, line)
+        return tuple([known[line.fact_row] for line in lines])
 
 
 def figures_of_many(
@@ -143,6 +153,31 @@ def _column(lines: list[FactLine]) -> FigureColumn:
     return FigureColumn(singles, frozenset(conflicting), frozenset(unlike), versions)
 
 
+class Calendars:
+    """The fiscal years of entities, each found out once. Equal ones are one object."""
+
+    def __init__(self, glossary: Glossary) -> None:
+        self.glossary = glossary
+        self._of: dict[str, FiscalCalendar] = {}
+        self._each: dict[FiscalCalendar, FiscalCalendar] = {}
+
+    def of(self, entity: str) -> FiscalCalendar:
+        """That of an entity."""
+        found = self._of.get(entity)
+        if found is None:
+            calendar = self.glossary.fiscal_calendar(entity)
+            found = self._of[entity] = self._each.setdefault(calendar, calendar)
+        return found
+
+
+def calendars_of(reader: StoreReader, glossary: Glossary) -> Calendars:
+    """The fiscal years that a glossary tells, kept with the state of the library."""
+    kept = _kept_of(reader)
+    if kept.calendars is None or kept.calendars.glossary is not glossary:
+        kept.calendars = Calendars(glossary)
+    return kept.calendars
+
+
 class _Kept:
     """Columns of one state, those that were asked for last."""
 
@@ -150,6 +185,7 @@ class _Kept:
         self._columns: OrderedDict[object, tuple[FigureColumn, int]] = OrderedDict()
         self._lines = 0
         self._lock = threading.Lock()
+        self.calendars: Calendars | None = None
 
     def get(self, key: object) -> FigureColumn | None:
         with self._lock:

@@ -30,6 +30,7 @@ from groundwire_server.glossary import Additivity, Glossary, Resolved
 from groundwire_server.metric.calculation import EXACT
 from groundwire_server.metric.column import (
     FigureColumn,
+    calendars_of,
     figures_of_many,
     line_snippet_id,
     single_line,
@@ -128,16 +129,14 @@ def add_up(
         part = adder.part(each) if each.is_entity else None
         if isinstance(part, FactLine):
             parts.append(part)
-            unit = adder.unit_of(part)
-            if unit is None or unit != adder.unit_of(parts[0]):
-                return make_refusal(RefusalReason.UNLIKE_UNITS, asking.language)
         elif part is not None or not each.stands_for_others:
             reason = part or MissingReason.NOT_FOUND
             missing.append(MissingOperand(replace(whole, entity=each.code), reason))
+    if adder.unlike or len({unit_key(unit) for unit in {part.unit for part in parts}}) > 1:
+        return make_refusal(RefusalReason.UNLIKE_UNITS, asking.language)
     if not parts:
         return RolledUp(whole, key.period, view)
-    ids = tuple(adder.snippet_id(part) for part in parts)
-    result = RolledUp(whole, key.period, view, None, tuple(parts), ids, adder.spans, adder.versions)
+    result = RolledUp(whole, key.period, view, None, tuple(parts), adder.ids_of(parts), adder.spans, adder.versions)
     return replace(result, figure=_sum(result, missing, asking.language, partial=bool(missing) or cut))
 
 
@@ -150,11 +149,11 @@ class _Adder:
         self._view = view
         self._asking = asking
         self._glossary = view.vocabulary.glossary
-        self._calendar = self._glossary.fiscal_calendar(key.entity)
+        self._calendars = calendars_of(view.figures.reader, self._glossary)
+        self._calendar = self._calendars.of(key.entity)
         self._is_fiscal = key.period.kind is PeriodKind.FISCAL
         self._column = self._read()
-        self._unlike: set[int] = set()
-        self._units: dict[str, str] = {}
+        self.unlike = False  # whether the sources of some part state it in several units
         self.spans: dict[int, Days] = {}
         self.versions: dict[str, int] = dict(self._column.versions) if self._column is not None else {}
 
@@ -163,36 +162,27 @@ class _Adder:
 
         None: it has none.
         """
-        code = each.code
-        if self._is_fiscal and self._glossary.fiscal_calendar(code) != self._calendar:
+        code, column = each.code, self._column
+        if self._is_fiscal and self._calendars.of(code) is not self._calendar:
             return self._looked_up(code, None)
-        key = replace(self._key, entity=code) if self._column is None or self._is_fiscal else None
-        if self._column is not None:
-            line = self._column.lines.get(code)
+        if column is not None:
+            line = column.lines.get(code)
             if line is not None:
-                if code in self._column.unlike:
-                    self._unlike.add(line.fact_row)
+                self.unlike = self.unlike or code in column.unlike
                 return line
-            if code in self._column.conflicting:
+            if code in column.conflicting:
                 return MissingReason.CONFLICTING
+            if not self._is_fiscal:
+                return None
         # A fiscal year may be one of 52 weeks, of other days.
-        return None if key is None else self._looked_up(code, key)
+        return self._looked_up(code, replace(self._key, entity=code))
 
-    def unit_of(self, part: FactLine) -> str | None:
-        """What its unit has in common with other spellings; None where its sources state it in several units."""
-        if part.fact_row in self._unlike:
-            return None
-        found = self._units.get(part.unit)
-        if found is None:
-            found = self._units[part.unit] = unit_key(part.unit)
-        return found
-
-    def snippet_id(self, part: FactLine) -> str:
-        """Id of its snippet."""
+    def ids_of(self, parts: Sequence[FactLine]) -> tuple[str, ...]:
+        """Ids of their snippets."""
         library_id = self._view.library_id
         if self._column is None:
-            return line_snippet_id(library_id, part)
-        return self._column.snippet_id(library_id, part)
+            return tuple(line_snippet_id(library_id, part) for part in parts)
+        return self._column.snippet_ids(library_id, parts)
 
     def _read(self) -> FigureColumn | None:
         """The column of all entities; None where a filter decides what counts, or further axes have names to read."""
@@ -214,8 +204,7 @@ class _Adder:
         line, unlike = single_line(lines.values())
         if line is None:
             return MissingReason.CONFLICTING
-        if unlike:
-            self._unlike.add(line.fact_row)
+        self.unlike = self.unlike or unlike
         figure = next(figure for figure in result.figures if figure.fact.fact_row == line.fact_row)
         if figure.version is not None:
             self.versions[line.fact_id] = figure.version.latest_version
