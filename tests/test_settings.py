@@ -138,6 +138,8 @@ def test_wrong_values_are_all_named_with_what_is_valid() -> None:
         ("RAGSPINE_CONTEXTUAL", "1", "ingest.contextual", "true"),
         ("RAGSPINE_CONTEXTUAL", "none", "ingest.contextual", "false"),
         ("RAGSPINE_CONTEXTUAL", "", "ingest.contextual", "false"),
+        ("RAGSPINE_RELATION_EXTRACTOR", "Co_Occurrence", "ingest.relation_extractor", "co_occurrence"),
+        ("RAGSPINE_RELATION_EXTRACTOR", "", "ingest.relation_extractor", "none"),
     ],
 )
 def test_the_names_of_the_seeds_are_read(variable: str, value: str, setting: str, want: str) -> None:
@@ -156,7 +158,6 @@ UNBUILT = [
     ("RAGSPINE_RAPTOR", "1"),
     ("RAGSPINE_RAPTOR_THRESHOLD", "0.8"),
     ("RAGSPINE_GRAPH_STORE", "networkx"),
-    ("RAGSPINE_RELATION_EXTRACTOR", "llm"),
     ("RAGSPINE_VISUAL_EMBEDDER", "colpali"),
     ("ASK_RAPTOR", "1"),
     ("RAGSPINE_EMBEDDING", "qwen3"),

@@ -52,6 +52,7 @@ Origin = Literal["argument", "environment", "file", "default"]
 _EMBEDDER_WORDS = {"minilm": "onnx", "fastembed": "onnx", "": "auto"}
 _MODE_WORDS = {"economy": "lexical", "bm25": "lexical", "": "auto"}
 _CHUNKER_WORDS = {"": "paragraph", "small_to_big": "parent_child"}
+_EXTRACTOR_WORDS = {"": "none", "off": "none", "cooccurrence": "co_occurrence", "co-occurrence": "co_occurrence"}
 _SWITCH_WORDS = {"": "false", "none": "false"}
 
 # Names that the seeds or later work know, and that nothing here answers to yet.
@@ -162,6 +163,9 @@ class IngestSettings(_Section):
         default=False,
         description="Whether libraries that are made from now on index title, entity, period and heading before each "
         "chunk.",
+    )
+    relation_extractor: Annotated[Literal["co_occurrence", "none"], _word(_EXTRACTOR_WORDS)] = Field(
+        default="none", description="Who finds relations in the texts of libraries that are made from now on."
     )
 
 
@@ -295,7 +299,7 @@ _ALIASES: dict[str, _Alias] = {
     "RAGSPINE_GRAPH_STORE": _Alias(
         feature="Another graph store", off=frozenset({"", "default", "sqlite", "memory", "inprocess"})
     ),
-    "RAGSPINE_RELATION_EXTRACTOR": _Alias(feature="Extraction of relations"),
+    "RAGSPINE_RELATION_EXTRACTOR": _Alias("ingest.relation_extractor"),
     "RAGSPINE_VISUAL_EMBEDDER": _Alias(feature="Retrieval of page images"),
     "ASK_RAPTOR": _Alias(feature="The summary tree"),
 }

@@ -134,7 +134,7 @@ def set_(session: Session, /, library_id: str, dry_run: bool, wait: bool, as_jso
 @click.option(
     "--part",
     "parts",
-    type=click.Choice(["lexical", "vectors"]),
+    type=click.Choice(["lexical", "vectors", "graph"]),
     multiple=True,
     help="Only this; may be repeated. [whatever is missing or damaged]",
 )

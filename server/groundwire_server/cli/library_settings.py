@@ -14,6 +14,7 @@ from groundwire_server.cli.options import COUNT, WORDS
 
 __all__ = ["asks_for_model", "changed_library", "library_settings_options"]
 
+_OF_INDEX = ("chunker", "chunk_chars", "overlap_chars", "embedder", "contextual_header", "relation_extractor")
 _TYPES = [each.name.lower() for each in AttributeType if each is not AttributeType.UNSPECIFIED]
 
 
@@ -37,6 +38,12 @@ def library_settings_options(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="NAME=VALUE",
             help="A further setting, as `libraries show` lists them; may be repeated.",
         ),
+        click.option(
+            "--relation-extractor",
+            type=WORDS,
+            metavar="NAME",
+            help="Who finds relations in texts: none, co_occurrence, llm.",
+        ),
         click.option("--embedder", type=WORDS, metavar="NAME", help="auto, onnx, or none: words alone."),
         click.option(
             "--contextual/--no-contextual",
@@ -56,7 +63,7 @@ def library_settings_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def changed_library(library: Library, said: dict[str, Any]) -> Library:
     """The library as it is to be saved: everything that is set of its own, with what the options say."""
     index = library.index or IndexSettings()
-    named = {name: said[name] for name in ("chunker", "chunk_chars", "overlap_chars", "embedder", "contextual_header")}
+    named = {name: said[name] for name in _OF_INDEX}
     index = replace(index, **{name: value for name, value in named.items() if value is not None})
     settings = {each.name: each for each in library.settings if each.origin in ("", "library")}
     settings |= {name: Setting(name, value) for name, value in _pairs(said["settings"], "--set NAME=VALUE")}

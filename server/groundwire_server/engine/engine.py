@@ -15,6 +15,7 @@ from groundwire_server.engine.deletion import LibraryDeletion, check_confirmatio
 from groundwire_server.engine.describe import describe_library, describe_new_library
 from groundwire_server.engine.documents import DocumentReads
 from groundwire_server.engine.embedding import ServerEmbedder
+from groundwire_server.engine.evidence_graph import EvidenceGraph
 from groundwire_server.engine.filters import Filtered, filter_faults
 from groundwire_server.engine.glossaries import GlossaryChange, changed_glossary, glossary_findings
 from groundwire_server.engine.info import GlossaryUpdate, LibraryInfo, LibraryPage, ServerInfo
@@ -24,6 +25,7 @@ from groundwire_server.engine.library_settings import LibraryUpdate, check_uncha
 from groundwire_server.engine.reading import chosen_libraries, refuse_unreachable
 from groundwire_server.engine.records import RecordReads
 from groundwire_server.engine.reindex import Reindexing
+from groundwire_server.engine.relating import Relating
 from groundwire_server.engine.terms import TermDescription, TermPlace, TermWish, describe_terms
 from groundwire_server.engine.tool_names import ToolNames, tool_names
 from groundwire_server.errors import (
@@ -118,7 +120,8 @@ class Engine:
         self._desk = IngestDesk(self._libraries.opened, bounds)
         # Opening catches up indexes and embeds what a crash left without vectors; nobody has to wait for it.
         self._opener = threading.Thread(target=self._open_all, name="groundwire-open", daemon=True)
-        self.jobs = Jobs(self._libraries, Reindexing(self._libraries, self._embedder))
+        self._relating = Relating()
+        self.jobs = Jobs(self._libraries, Reindexing(self._libraries, self._embedder, self._relating), self._relating)
         self._opener.start()
 
     def announce(self, address: str) -> None:
@@ -249,7 +252,12 @@ class Engine:
         library = self._to_write(library_id, principal, "IngestDocuments", validate_only=opening.validate_only)
         self._libraries.forget_old_ingests(library)
         model = self._embedder.cutting_model
-        return self._desk.open_documents(library, opening, lambda: DocumentRules.of(library.config, model))
+
+        def rules() -> DocumentRules:
+            snapshot = library.snapshot()
+            return DocumentRules.of(snapshot.config, model, self._relating.immediate(snapshot))
+
+        return self._desk.open_documents(library, opening, rules)
 
     def open_facts(self, library_id: str, opening: IngestOpening, principal: Principal) -> FactIngest:
         """Open a stream of figures and relations; raises as `IngestDesk.open_facts` does, and UnknownResource."""
@@ -326,6 +334,8 @@ class Engine:
         config.check("library.")
         folder = self._libraries.folder
         no_model = self._fault_of_cut(config)
+        if (no_extractor := self._relating.fault(config)) is not None:
+            raise no_extractor
 
         def changed(snapshot: Snapshot) -> LibraryConfig:
             check_unchanged(snapshot, if_snapshot_id, principal)
@@ -346,11 +356,13 @@ class Engine:
         before, after = library.change_config(changed, dry_run=validate_only)
         if validate_only:
             planned = self.jobs.planned_recut(before, after, principal)
+            planned = planned or self.jobs.planned_relate(before, after, principal)
             return LibraryUpdate(self._describe(before, principal, after), planned)
         if before.config.embedder != after.embedder:
             self._libraries.refresh(library)
         job = self.jobs.recut(library, principal)
-        return LibraryUpdate(self._describe(library.snapshot(), principal), job)
+        relating = self.jobs.relate(library, principal)
+        return LibraryUpdate(self._describe(library.snapshot(), principal), job or relating)
 
     def _fault_of_cut(self, config: LibraryConfig) -> FailedPrecondition | None:
         """Why nothing can be cut by these settings: they ask for a model, and there is none."""
@@ -428,12 +440,20 @@ class Engine:
             glossary = changed(snapshot)
         else:
             library.change_glossary(changed)
+            self._follow_glossary(library, principal)
             snapshot = library.snapshot()
             glossary = snapshot.glossary
         findings = glossary_findings(glossary, snapshot, principal)
         return GlossaryUpdate(tuple(findings), "" if validate_only else snapshot.snapshot_id(principal))
 
     # ---- inner
+
+    def _follow_glossary(self, library: Library, principal: Principal) -> None:
+        """Have relations found by the names that hold now. The glossary holds whatever becomes of that."""
+        try:
+            self.jobs.relate(library, principal)
+        except GroundwireError as error:
+            _log.warning("library %s has relations of earlier names: %s", library.library_id, error.reason.name)
 
     def _open_all(self) -> None:
         """Open what there is, and order what a change of settings left to do: one whose process died, or of a file."""
@@ -442,6 +462,7 @@ class Engine:
         for library in self._libraries.opened():
             try:
                 self.jobs.recut(library, self.local_principal)
+                self.jobs.relate(library, self.local_principal)
             except GroundwireError as error:
                 _log.warning("library %s is not cut anew yet: %s", library.library_id, error.reason.name)
 
@@ -455,6 +476,7 @@ class Engine:
             gate=self._gate,
             limits=self.limits,
             library_router=self._library_router,
+            graph=EvidenceGraph(),
         )
 
     def _describe(self, snapshot: Snapshot, principal: Principal, config: LibraryConfig | None = None) -> LibraryInfo:

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from groundwire_server.engine.libraries import Libraries
 from groundwire_server.engine.purge import PURGE, Purging, pack_purge
 from groundwire_server.engine.reindex import DAMAGED, REBUILD, RECUT, Reindexing
+from groundwire_server.engine.relating import RELATE, Relating
 from groundwire_server.errors import ErrorReason, GroundwireError, InvalidRequest, NotPermitted, UnknownResource
 from groundwire_server.evidence import Label, Principal, Progress
 from groundwire_server.ingest import documents_to_recut
@@ -26,6 +27,7 @@ _log = logging.getLogger(__name__)
 
 _FREE = "free"
 _CUT_PARTS = (IndexPart.LEXICAL,)  # the vectors of new chunks come by a job of their own
+_GRAPH_PARTS = (IndexPart.GRAPH,)
 
 
 class Jobs:
@@ -35,9 +37,10 @@ class Jobs:
     Every caller may read every library that there is; the job that frees a deleted one stays.
     """
 
-    def __init__(self, libraries: Libraries, reindexing: Reindexing) -> None:
+    def __init__(self, libraries: Libraries, reindexing: Reindexing, relating: Relating) -> None:
         self._libraries = libraries
         self._reindexing = reindexing
+        self._relating = relating
         self._board = libraries.board
         tasks = {_FREE: self._free, **reindexing.tasks(), **Purging(libraries).tasks()}
         self._runner = JobRunner(self._board, tasks)
@@ -221,6 +224,40 @@ class Jobs:
                 replace(wanted, asked=True).write(writer)
         return job
 
+    def relate(self, library: Library, principal: Principal) -> Job | None:
+        """Have documents worked on that the library's extractor of relations has not seen; None where there are none.
+
+        A job that waits for its turn is as good as a new one; one that runs may have passed what has come since. Nobody
+        learns by a job of what he may not read.
+
+        Raises:
+            ResourceExhausted: OVERLOADED, too many jobs wait; STORAGE_FULL.
+        """
+        waiting = self._relating.waiting(library.snapshot())
+        audiences = self._relating.audiences(waiting)
+        if not audiences:
+            return None
+        audience = audience_of(principal)
+        with self._ordering:
+            for job in self._board.open_jobs(library.library_id):
+                ordered = job.state is JobState.QUEUED and job.order is not None and job.order.task == RELATE
+                if ordered and job.audience is audiences[0]:
+                    return next((each for each in self._of_work(job) if each.audience is audience), None)
+            least = audience if audience in audiences else audiences[-1]
+            made = self._runner.order(
+                RELATE, JobKind.REINDEX, library.library_id, least, parts=_GRAPH_PARTS, audiences=audiences
+            )
+        return made if made.audience is audience else None
+
+    def planned_relate(self, snapshot: Snapshot, config: LibraryConfig, principal: Principal) -> Job | None:
+        """What `relate` would order if the library had other settings; without an id."""
+        audience = audience_of(principal)
+        waiting = self._relating.waiting(snapshot, config)
+        documents = sum(count for label, count in waiting.items() if label <= audience)
+        if not documents:
+            return None
+        return _planned(snapshot.library_id, principal, _GRAPH_PARTS, Progress("relate", 0, documents, "documents"))
+
     def planned_recut(self, snapshot: Snapshot, config: LibraryConfig, principal: Principal) -> Job | None:
         """What `recut` would order if the library had other settings; without an id."""
         if Recut.read(snapshot.reader).after(snapshot.config, config).asked:
@@ -250,6 +287,10 @@ class Jobs:
             for work_id in others:  # of a library that is not open, too
                 self._runner.cancel(work_id)
             return self._runner.order(_FREE, JobKind.DELETE_LIBRARY, library_id, audience_of(principal), argument=name)
+
+    def _of_work(self, job: Job) -> list[Job]:
+        """The jobs that tell of the same work."""
+        return [] if job.order is None else self._board.open_jobs(work_id=job.order.work_id)
 
     def _of_request(self, principal: Principal, request_id: str) -> Job | None:
         """The job of an earlier call with a request id."""

@@ -55,7 +55,11 @@ class Libraries:
 
     def __init__(self, settings: Settings) -> None:
         self._threads = settings.embedding.workers
-        self._new_config = LibraryConfig(chunker=settings.ingest.chunker, contextual=settings.ingest.contextual)
+        self._new_config = LibraryConfig(
+            chunker=settings.ingest.chunker,
+            contextual=settings.ingest.contextual,
+            relation_extractor=settings.ingest.relation_extractor,
+        )
         self._guard = threading.RLock()
         self._embedder: Embedder | None = None
         self._absence: NoEmbedder | None = None

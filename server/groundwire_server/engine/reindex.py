@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from groundwire_server.engine.embedding import ServerEmbedder, fault_of_wish
 from groundwire_server.engine.libraries import Libraries
+from groundwire_server.engine.relating import RELATE, Relating
 from groundwire_server.errors import ErrorReason, FailedPrecondition, GroundwireError
 from groundwire_server.evidence import Call, Label, Principal
 from groundwire_server.ingest import missing_vectors, recut
@@ -35,32 +36,42 @@ _LOOK_SECONDS = 0.25
 class Reindexing:
     """The tasks, and what there is to do for them."""
 
-    def __init__(self, libraries: Libraries, embedder: ServerEmbedder) -> None:
+    def __init__(self, libraries: Libraries, embedder: ServerEmbedder, relating: Relating) -> None:
         self._libraries = libraries
         self._embedder = embedder
+        self._relating = relating
 
     def tasks(self) -> dict[str, Task]:
         """By the names under which they are ordered."""
         return {
             REBUILD: partial(self._on_library, self._rebuild),
             RECUT: partial(self._on_library, self._recut),
+            RELATE: partial(self._on_library, self._relating.relate),
         }
 
     def parts(self, config: LibraryConfig, asked: Iterable[IndexPart]) -> tuple[IndexPart, ...]:
         """What is to be built, in order; where nothing is asked for, all that the library has.
 
         Raises:
-            FailedPrecondition: NO_EMBEDDER, vectors are asked for, and nothing makes them.
+            FailedPrecondition: NO_EMBEDDER, vectors are asked for, and nothing makes them; NO_MODEL, so with the graph.
         """
         wanted = tuple(sorted(set(asked)))
-        absence = self._no_embedder(config)
+        absence, no_model = self._no_embedder(config), self._relating.fault(config)
         if IndexPart.VECTORS in wanted and absence is not None:
             raise absence
-        return wanted or ((IndexPart.LEXICAL,) if absence is not None else (IndexPart.LEXICAL, IndexPart.VECTORS))
+        if IndexPart.GRAPH in wanted and no_model is not None:
+            raise no_model
+        there = [IndexPart.LEXICAL]
+        if absence is None:
+            there.append(IndexPart.VECTORS)
+        if no_model is None and config.relation_extractor != "none":
+            there.append(IndexPart.GRAPH)
+        return wanted or tuple(there)
 
     def work_for(self, snapshot: Snapshot, principal: Principal, parts: Iterable[IndexPart]) -> tuple[str, int]:
         """The first stage and how many of the caller's chunks go through it."""
-        stage = "lexical" if IndexPart.LEXICAL in parts else "embed"
+        wanted = set(parts)
+        stage = "lexical" if IndexPart.LEXICAL in wanted else "embed" if IndexPart.VECTORS in wanted else "relate"
         readable = snapshot.candidates(Call(Principal("reindex", audience_of(principal))))
         return stage, int(np.count_nonzero(readable))
 
@@ -77,6 +88,7 @@ class Reindexing:
             alone=alone,
             stored=partial(self._libraries.wake_embedding, library.library_id),
             model=self._embedder.cutting_model,
+            extractor=self._relating.immediate,
         )
 
     def _rebuild(self, library: Library, control: JobControl) -> None:
@@ -85,7 +97,10 @@ class Reindexing:
             self._recut(library, control, alone=False)
         if IndexPart.LEXICAL in control.parts:
             self._rebuild_words(library, control, keep_sound=keep_sound)
-        if IndexPart.VECTORS in control.parts:
+        with_vectors = IndexPart.VECTORS in control.parts
+        if IndexPart.GRAPH in control.parts:
+            self._relating.relate(library, control, anew=not keep_sound, final=not with_vectors)
+        if with_vectors:
             self._embed(library, control, keep_sound=keep_sound)
 
     def _rebuild_words(self, library: Library, control: JobControl, *, keep_sound: bool) -> None:

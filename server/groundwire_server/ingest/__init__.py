@@ -28,6 +28,7 @@ from groundwire_server.ingest.head import DocumentHead, FactFileHead
 from groundwire_server.ingest.path_pattern import PathPatterns
 from groundwire_server.ingest.path_rules import PathRules
 from groundwire_server.ingest.recut import documents_to_recut, recut
+from groundwire_server.ingest.relate import ExtractorOf, documents_to_relate, relate
 from groundwire_server.ingest.relations import RelationFields, RelationRules
 from groundwire_server.ingest.stream import IngestLimits, IngestOpening, IngestTarget
 
@@ -45,6 +46,7 @@ __all__ = [
     "EmbeddingState",
     "EmbeddingTarget",
     "EmbeddingWorker",
+    "ExtractorOf",
     "FactFields",
     "FactFileHead",
     "FactIngest",
@@ -67,11 +69,13 @@ __all__ = [
     "RelationRules",
     "RowsRejected",
     "documents_to_recut",
+    "documents_to_relate",
     "is_uuid",
     "load_sidecar",
     "missing_vectors",
     "prepare_documents",
     "read_period",
     "recut",
+    "relate",
     "walk_folder",
 ]

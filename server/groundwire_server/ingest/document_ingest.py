@@ -23,8 +23,9 @@ from groundwire_server.ingest.reading import ReadResult, shared_read_ahead
 from groundwire_server.ingest.stream import IngestLimits, IngestOpening, IngestStream, IngestTarget
 from groundwire_server.ingest.upload import Upload
 from groundwire_server.relations import DerivedEdges
+from groundwire_server.relations.extractors import EXTRACTED_BY
 from groundwire_server.store.protocol import StoreReader, StoreWriter
-from groundwire_server.store.rows import NewDocument
+from groundwire_server.store.rows import EdgeRecord, NewDocument
 
 __all__ = ["DocumentIngest"]
 
@@ -106,12 +107,15 @@ class DocumentIngest(IngestStream[DocumentOutcome]):
         planned: dict[str, int] = {}
         changed: dict[str, NewDocument] = {}
         written: list[DocumentOutcome] = []
+        relations: dict[str, tuple[EdgeRecord, ...]] = {}  # after all documents, which are inserted together
         rules = self._rules()  # settings do not change while the writer is open
         for gathered in self._gathered:
             seq, outcomes = gathered.seq, []
             current = gathered if gathered.rules == rules else self._prepare(seq, gathered.upload, rules)
             for prepared in current.documents.get():
                 outcome = self._write(writer, seq, prepared)
+                if isinstance(prepared, PreparedDocument) and outcome.error is None and not outcome.unchanged:
+                    relations[outcome.doc_id] = prepared.relations
                 if outcome.error is not None:
                     revision, chunks = standing.get(outcome.doc_id) or self._active(reader, outcome.doc_id)
                     outcome = replace(outcome, revision=revision, chunks=chunks)
@@ -126,6 +130,8 @@ class DocumentIngest(IngestStream[DocumentOutcome]):
             self._finish_part(writer, seq, encode_document_outcomes(outcomes))
             written += outcomes
         self._derive(writer, changed.values())
+        for doc_id, found in relations.items():
+            writer.replace_edges(doc_id, EXTRACTED_BY, found)
         return written
 
     def _derive(self, writer: StoreWriter, documents: Iterable[NewDocument]) -> None:

@@ -33,7 +33,8 @@ from groundwire_server.readers import (
     places_follow,
     read_document,
 )
-from groundwire_server.store.rows import NewChunk, NewDocument
+from groundwire_server.relations.extractors import RelationExtractor, extract_edges, new_document
+from groundwire_server.store.rows import EdgeRecord, NewChunk, NewDocument
 
 __all__ = [
     "MAX_PASSAGE_BYTES",
@@ -76,6 +77,7 @@ class DocumentRules:
 
     model: gives the embedding model that some chunkers and budgets ask for; None: there is none. It may wait for it,
         and raises FailedPrecondition (NO_EMBEDDER).
+    extractor: finds the relations that are stored together with a document; None: none are.
     """
 
     default_label: Label = Label.INTERNAL
@@ -85,10 +87,16 @@ class DocumentRules:
     budget_unit: str = "characters"
     contextual: bool = False
     model: Callable[[], TextModel] | None = None
+    extractor: RelationExtractor | None = None
     read: ReadOptions = field(default_factory=lambda: ReadOptions(parse_period=read_period))
 
     @classmethod
-    def of(cls, config: LibraryConfig, model: Callable[[], TextModel] | None = None) -> DocumentRules:
+    def of(
+        cls,
+        config: LibraryConfig,
+        model: Callable[[], TextModel] | None = None,
+        extractor: RelationExtractor | None = None,
+    ) -> DocumentRules:
         """The rules that a library's settings make."""
         return cls(
             config.default_label,
@@ -98,6 +106,7 @@ class DocumentRules:
             config.budget_unit,
             config.contextual,
             model,
+            extractor,
         )
 
     def make_chunker(self, name: str = "") -> Chunker:
@@ -109,10 +118,11 @@ class DocumentRules:
 
 @dataclass(frozen=True, slots=True)
 class PreparedDocument:
-    """A document ready for the store, and what a person should look at."""
+    """A document ready for the store, what it states of relations, and what a person should look at."""
 
     document: NewDocument
     warnings: tuple[ReadWarning, ...] = ()
+    relations: tuple[EdgeRecord, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +218,26 @@ def _prepare(
     too_large = passage_fault(stored)
     if too_large is not None:
         return RefusedDocument(document.doc_id, too_large)
-    return PreparedDocument(stored, _bounded(document.doc_id, document.warnings))
+    relations, further = _relations(stored, rules.extractor)
+    return PreparedDocument(stored, _bounded(document.doc_id, (*document.warnings, *further)), relations)
+
+
+def _relations(
+    document: NewDocument, extractor: RelationExtractor | None
+) -> tuple[tuple[EdgeRecord, ...], list[ReadWarning]]:
+    """What a document states, and where it states more than is kept."""
+    if extractor is None:
+        return (), []
+    edges, found = extract_edges(extractor, new_document(document))
+    warnings = [
+        ReadWarning(
+            document.chunks[place].locator,
+            f"the passage gives {more} more relations than are kept of one",
+            WarningKind.RELATIONS_LEFT_OUT,
+        )
+        for place, more in sorted(found.left_out.items())
+    ]
+    return edges, warnings
 
 
 def passage_fault(document: NewDocument) -> Cause | None:

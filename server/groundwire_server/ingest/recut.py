@@ -17,7 +17,8 @@ from groundwire_server.ingest.documents import DocumentRules, cut_text, header_o
 from groundwire_server.jobs import AUDIENCES, JobControl
 from groundwire_server.library import Cut, Library, LibraryConfig, Recut, Snapshot
 from groundwire_server.readers import place_stored_text, unpack_places
-from groundwire_server.store import NewChunk, NewDocument, StoredRevision, StoreReader
+from groundwire_server.relations.extractors import EXTRACTED_BY, RelationExtractor, extract_edges, new_document
+from groundwire_server.store import EdgeRecord, NewChunk, NewDocument, StoredRevision, StoreReader
 
 __all__ = ["documents_to_recut", "recut"]
 
@@ -28,11 +29,12 @@ _GROUP_CHARS = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """A revision with its new chunks."""
+    """A revision with its new chunks; relations: what these state, None where that is found out later."""
 
     revision: StoredRevision
     chunker: str
     chunks: tuple[NewChunk, ...]
+    relations: tuple[EdgeRecord, ...] | None
 
 
 def recut(
@@ -42,6 +44,7 @@ def recut(
     alone: bool = True,
     stored: Callable[[], None] = lambda: None,
     model: Callable[[], TextModel] | None = None,
+    extractor: Callable[[Snapshot], RelationExtractor | None] = lambda _: None,
 ) -> None:
     """Cut every active document that does not stand as the settings say; nobody reads RESTRICTED ones, so they stay.
 
@@ -49,6 +52,7 @@ def recut(
         alone: it is all that the job does: for a class of callers it ends with the last document that it may read.
         stored: called each time that documents have been stored.
         model: as in `DocumentRules`.
+        extractor: gives the one of a state, where relations are stored together with the chunks that state them.
 
     Raises:
         JobStopped: what is done stays, and the next run goes on.
@@ -57,7 +61,7 @@ def recut(
         ResourceExhausted: STORAGE_FULL.
     """
     while True:
-        run = _Run(library, control, alone=alone, stored=stored, model=model)
+        run = _Run(library, control, alone=alone, stored=stored, model=model, extractor=extractor)
         if run.through():
             break
     if run.no_model is not None and alone:
@@ -88,14 +92,16 @@ class _Run:
         alone: bool,
         stored: Callable[[], None],
         model: Callable[[], TextModel] | None,
+        extractor: Callable[[Snapshot], RelationExtractor | None],
     ) -> None:
         self._library = library
         self._control = control
         self._alone = alone
         self._stored = stored
         self._reader = library.store.reader()
-        self._config = library.config
-        self._rules = DocumentRules.of(self._config, model)
+        snapshot = library.snapshot()
+        self._config = snapshot.config
+        self._rules = DocumentRules.of(self._config, model, extractor(snapshot))
         self._state = Recut.read(self._reader)
         self._waiting: dict[Label, list[StoredRevision]] = {label: [] for label in AUDIENCES}
         for revision in _active(self._reader, Label.CONFIDENTIAL):
@@ -160,7 +166,11 @@ class _Run:
         except DocumentRefused:
             return None
         cut = str(Cut(chunker.spec, contextual, titled))
-        return None if passage_fault(_document(revision, text, chunks)) else _Cut(revision, cut, chunks)
+        anew = _document(revision, text, chunks)
+        if passage_fault(anew) is not None:
+            return None
+        finds = self._rules.extractor
+        return _Cut(revision, cut, chunks, None if finds is None else extract_edges(finds, new_document(anew))[0])
 
     def _is_titled(self, revision: StoredRevision) -> bool:
         """Whether the title goes before each chunk of a document in what is indexed, if it has no other header."""
@@ -178,8 +188,14 @@ class _Run:
         with self._library.writing() as writer:
             if self._changed():
                 return False
-            for cut in group:
-                writer.recut_document(cut.revision.doc_id, cut.revision.revision, cut.chunker, cut.chunks)
+            stored = [
+                cut
+                for cut in group
+                if writer.recut_document(cut.revision.doc_id, cut.revision.revision, cut.chunker, cut.chunks)
+            ]
+            for cut in stored:
+                if cut.relations is not None:
+                    writer.replace_edges(cut.revision.doc_id, EXTRACTED_BY, cut.relations)
         self._stored()
         self._done[label] += len(group)
         self._report()

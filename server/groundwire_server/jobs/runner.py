@@ -58,8 +58,12 @@ class JobRunner:
         parts: Sequence[IndexPart] = (),
         argument: str = "",
         request: str = "",
+        audiences: Sequence[Label] = AUDIENCES,
     ) -> Job:
         """Have a task run. What was ordered is durable when this returns.
+
+        Args:
+            audiences: the classes of callers that may know of it, `audience` among them.
 
         Returns:
             The job as the class of callers `audience` may know of it. Each class has one of its own.
@@ -83,7 +87,7 @@ class JobRunner:
                     parts=tuple(parts),
                     order=order,
                 )
-                for each in AUDIENCES
+                for each in audiences
             ]
         )
         self._enqueue(JobControl(self._board, tuple(jobs)))

@@ -22,7 +22,9 @@ AMBIGUOUS = ("refuse", "report")
 DERIVED_FROM = ("facts", "glossary", "metadata")
 """What relations can be derived from."""
 EMBEDDERS = ("auto", "deterministic", "none", "onnx")
-_FUSIONS = ("linear", "rrf")  # those that narrative has, which stands above this room; a test holds them together
+# Those that narrative and relations have, which stand above this room; tests hold them together.
+_FUSIONS = ("linear", "rrf")
+_EXTRACTORS = ("co_occurrence", "none")
 _MAX_DESCRIPTION = 4096
 MAX_DECLARED = 1000
 """Attributes that a library may declare."""
@@ -45,6 +47,7 @@ class LibraryConfig:
         ambiguous: "refuse" a glossary in which two terms share a synonym, or "report" it with each answer.
         default_label: of what comes in without one.
         glossary_variants: whether the glossary's variants of a query are searched where the call does not say.
+        relation_extractor: who finds relations in the texts of documents, by name.
         relations_from: what relations are derived from, "none" or some of "facts", "glossary" and "metadata", by commas.
         attributes: names and types of attributes that are fixed before their first use, by name. Settings are for
             everybody who reads the library, so these names show to all of them.
@@ -64,6 +67,7 @@ class LibraryConfig:
     ambiguous: Literal["refuse", "report"] = "refuse"
     default_label: Label = Label.INTERNAL
     glossary_variants: bool = True
+    relation_extractor: str = "none"
     relations_from: str = "glossary,metadata"
     attributes: tuple[tuple[str, AttributeType], ...] = ()
 
@@ -110,6 +114,7 @@ class LibraryConfig:
             ("budget_unit", BUDGET_UNITS),
             ("embedder", EMBEDDERS),
             ("fusion", _FUSIONS),
+            ("relation_extractor", _EXTRACTORS),
             ("ambiguous", AMBIGUOUS),
         ):
             value = getattr(self, name)

@@ -30,6 +30,8 @@ class WarningKind(Enum):
     """A cell whose formula was never computed."""
     MORE = 6
     """There are more than are listed."""
+    RELATIONS_LEFT_OUT = 7
+    """A passage in which more relations stand than are kept of one."""
 
 
 @dataclass(frozen=True, slots=True)

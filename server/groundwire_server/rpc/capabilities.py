@@ -25,6 +25,7 @@ BUILT: frozenset[str] = frozenset(
         "graph.rollup",
         "hint",
         "index.contextual_header",
+        "index.relation_extractor",
         "ingest.resume",
         "known_at",
         "library.attributes",
@@ -45,7 +46,6 @@ NOT_BUILT: frozenset[str] = frozenset(
     {
         "explain.trace",
         "graph.communities",
-        "index.relation_extractor",
         "index.representations",
         "index.tree",
         "ingest.withdraw_records",

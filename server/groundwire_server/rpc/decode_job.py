@@ -16,13 +16,12 @@ __all__ = ["as_page_place", "decode_job_state", "decode_parts", "decode_request_
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-_BUILT = (IndexPart.LEXICAL, IndexPart.VECTORS)
+_BUILT = (IndexPart.LEXICAL, IndexPart.VECTORS, IndexPart.GRAPH)
 # Each is a feature of the index that has to be there before it can be built anew.
 _FEATURES = {
     IndexPart.REPRESENTATIONS: "index.representations",
     IndexPart.TREE: "index.tree",
     IndexPart.TREE_SUMMARIES: "index.tree",
-    IndexPart.GRAPH: "index.relation_extractor",
 }
 
 

@@ -26,7 +26,7 @@ __all__ = ["EmbedderName", "as_in_the_library", "decode_library_config"]
 
 _OUTPUT_ONLY = ("snapshot_id", "documents", "active_chunks", "facts", "relations")
 _SET_WHERE_GIVEN = ("embedding_coverage", "fault")
-_OF_INDEX = ("chunker", "chunk_chars", "overlap_chars", "embedder")
+_OF_INDEX = ("chunker", "chunk_chars", "overlap_chars", "embedder", "relation_extractor")
 _OFF = ("", "none")
 
 
@@ -65,6 +65,7 @@ def decode_library_config(
         "chunk_chars": index.chunk_chars if index.HasField("chunk_chars") else DEFAULT_CHUNK_CHARS,
         "overlap_chars": index.overlap_chars if index.HasField("overlap_chars") else DEFAULT_OVERLAP_CHARS,
         "embedder": _embedder(index.embedder, embedder),
+        "relation_extractor": index.relation_extractor or defaults.relation_extractor,
         "contextual": index.contextual_header if index.HasField("contextual_header") else defaults.contextual,
     }
     values.update(_tuning(message.tuning, findings))
@@ -105,8 +106,6 @@ def _check_index(index: admin_pb2.IndexSettings, embedder: EmbedderName, finding
         findings.uses("index.representations")
     if index.tree_builder not in _OFF:
         findings.uses("index.tree")
-    if index.relation_extractor not in _OFF:
-        findings.uses("index.relation_extractor")
 
 
 def _tuning(message: narrative_pb2.RetrievalTuning, findings: Findings) -> dict[str, object]:

@@ -37,7 +37,7 @@ def encode_library(info: LibraryInfo) -> admin_pb2.Library:
             embedder=info.embedder,
             contextual_header=config.contextual,
             tree_builder="none",
-            relation_extractor="none",
+            relation_extractor=config.relation_extractor,
         ),
         tuning=_tuning(config),
         settings=[_setting(config, name) for name in sorted(NAMED.keys() - _IN_TUNING)],

@@ -48,6 +48,7 @@ class IngestWarningKind(NamedEnum):
     TEXT_UNCERTAIN = 4
     VALUE_MISSING = 5
     MORE = 6
+    RELATIONS_LEFT_OUT = 7
 
 
 @dataclass(frozen=True, slots=True)

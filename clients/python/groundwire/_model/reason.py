@@ -39,6 +39,7 @@ class ErrorReason(NamedEnum):
     INGEST_ID_IN_USE = 24
     NOT_IMPLEMENTED = 25
     INTERNAL = 26
+    MODEL_FAILED = 27
 
     VALUE_REQUIRED = 50
     VALUE_OUT_OF_RANGE = 51

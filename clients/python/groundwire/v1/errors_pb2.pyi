@@ -141,6 +141,11 @@ class _ErrorReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._En
     """INTERNAL: a fault of the server; the log has it under the request id.
     Example: metadata {"request_id": "q-81"}.
     """
+    ERROR_REASON_MODEL_FAILED: _ErrorReason.ValueType  # 27
+    """UNAVAILABLE: the language model did not answer, or not with what was asked for. Of a job: what it could not work on is
+    left out, and stands with the next build.
+    Example: metadata {"status": "503"}.
+    """
     ERROR_REASON_VALUE_REQUIRED: _ErrorReason.ValueType  # 50
     """A value is needed. Example: query: "must not be blank"."""
     ERROR_REASON_VALUE_OUT_OF_RANGE: _ErrorReason.ValueType  # 51
@@ -300,6 +305,11 @@ Example: metadata {"operation": "communities"}.
 ERROR_REASON_INTERNAL: ErrorReason.ValueType  # 26
 """INTERNAL: a fault of the server; the log has it under the request id.
 Example: metadata {"request_id": "q-81"}.
+"""
+ERROR_REASON_MODEL_FAILED: ErrorReason.ValueType  # 27
+"""UNAVAILABLE: the language model did not answer, or not with what was asked for. Of a job: what it could not work on is
+left out, and stands with the next build.
+Example: metadata {"status": "503"}.
 """
 ERROR_REASON_VALUE_REQUIRED: ErrorReason.ValueType  # 50
 """A value is needed. Example: query: "must not be blank"."""

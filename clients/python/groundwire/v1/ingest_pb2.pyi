@@ -85,6 +85,8 @@ class _IngestWarningKindEnumTypeWrapper(google.protobuf.internal.enum_type_wrapp
     """A cell whose formula was never computed."""
     INGEST_WARNING_KIND_MORE: _IngestWarningKind.ValueType  # 6
     """There are more warnings than are listed; of each kind that there is, one is."""
+    INGEST_WARNING_KIND_RELATIONS_LEFT_OUT: _IngestWarningKind.ValueType  # 7
+    """A passage in which more relations stand than are kept of one."""
 
 class IngestWarningKind(_IngestWarningKind, metaclass=_IngestWarningKindEnumTypeWrapper):
     """What was not read as one would expect."""
@@ -103,6 +105,8 @@ INGEST_WARNING_KIND_VALUE_MISSING: IngestWarningKind.ValueType  # 5
 """A cell whose formula was never computed."""
 INGEST_WARNING_KIND_MORE: IngestWarningKind.ValueType  # 6
 """There are more warnings than are listed; of each kind that there is, one is."""
+INGEST_WARNING_KIND_RELATIONS_LEFT_OUT: IngestWarningKind.ValueType  # 7
+"""A passage in which more relations stand than are kept of one."""
 global___IngestWarningKind = IngestWarningKind
 
 @typing.final

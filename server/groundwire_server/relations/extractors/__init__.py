@@ -23,9 +23,11 @@ from groundwire_server.relations.extractors.extraction import (
 )
 from groundwire_server.relations.extractors.nothing import NoExtractor
 from groundwire_server.relations.extractors.registry import EXTRACTED_BY, EXTRACTORS, make_extractor
+from groundwire_server.relations.extractors.worked import EVERYTHING, Worked
 
 __all__ = [
     "CO_OCCURRENCE",
+    "EVERYTHING",
     "EXTRACTED_BY",
     "EXTRACTORS",
     "MAX_MENTIONS",
@@ -39,6 +41,7 @@ __all__ = [
     "Passage",
     "RelationExtractor",
     "SourceDocument",
+    "Worked",
     "evidence_span",
     "extract_edges",
     "make_extractor",
