@@ -33,7 +33,7 @@ def test_the_glossary_comes_first_and_the_store_behind_it(tmp_path: Path) -> Non
         "output": "GDP",  # a term's name, though figures carry it as a code
         "GDP (constant prices)": "GDP (constant prices)",  # the very name of a code, before a note is left out
         "GDP (current prices)": "GDP",
-        "outputs": "outputs",
+        "outputs": "GDP",  # stored before the term had that name
         "Gross Domestic Products": "GDP",
     }
     assert {raw: vocabulary.resolve_metric(raw) for raw in names} == {

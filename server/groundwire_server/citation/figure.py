@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from groundwire_server.citation.request import NOT_FOUND, CitationCheck, CitationVerdict
-from groundwire_server.evidence import FactVersion, Lineage, MetricFact, Principal, ReviewStatus
+from groundwire_server.evidence import FactVersion, Lineage, MetricFact, MetricKey, Principal, ReviewStatus
 from groundwire_server.store import StoredFact, StoreReader
+
+if TYPE_CHECKING:
+    from groundwire_server.library import FactNames
 
 __all__ = ["verify_figure"]
 
 
-def verify_figure(lineage: Lineage, claim: MetricFact, reader: StoreReader, principal: Principal) -> CitationCheck:
+def verify_figure(
+    lineage: Lineage, claim: MetricFact, reader: StoreReader, names: FactNames, principal: Principal
+) -> CitationCheck:
     """EXACT when a query gives it now, SUPERSEDED when its source has given another since or was withdrawn.
 
     A version is known by when it was filed, where that was said, else by a number that it has had: an older filing that
     comes in late moves the numbers up.
+
+    Args:
+        names: what the codes of the claim mean, which may have been given out before the glossary had a term for them.
     """
+    claim = replace(claim, key=_as_named(claim.key, names))
     living = _shown(reader.fact(principal.clearance, claim.fact_id), principal)
     gone = _shown(reader.retired_facts(principal.clearance, claim.fact_id), principal)
     if living and _is_claimed(living[-1], _numbers(living, len(living) - 1), claim, lineage):
@@ -38,6 +49,15 @@ def verify_figure(lineage: Lineage, claim: MetricFact, reader: StoreReader, prin
     )
     version = FactVersion(count, count, record.filed_at, record.author, record.reason)
     return CitationCheck(CitationVerdict.SUPERSEDED, now, version)
+
+
+def _as_named(key: MetricKey, names: FactNames) -> MetricKey:
+    return replace(
+        key,
+        metric=names.code("metric", key.metric),
+        entity=names.code("entity", key.entity),
+        channel=names.code("channel", key.channel),
+    )
 
 
 def _shown(facts: Sequence[StoredFact], principal: Principal) -> list[StoredFact]:

@@ -40,7 +40,7 @@ def verify_citation(request: VerifyRequest, principal: Principal, snapshots: Seq
     if claim is None or isinstance(claim, str):
         return verify_passage(lineage, claim, snapshot, principal)
     if isinstance(claim, MetricFact):
-        return verify_figure(lineage, claim, snapshot.reader, principal)
+        return verify_figure(lineage, claim, snapshot.reader, snapshot.fact_names, principal)
     if isinstance(claim, GraphEdge):
         sources = (lineage, *lineage.members)
         return verify_edge(sources, claim, snapshot.library_id, snapshot.reader, principal)

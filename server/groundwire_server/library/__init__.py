@@ -5,6 +5,7 @@ from groundwire_server.library.columns import ChunkColumns
 from groundwire_server.library.config import AMBIGUOUS, EMBEDDERS, MAX_DECLARED, LibraryConfig, fault_of_declared
 from groundwire_server.library.cut import Cut
 from groundwire_server.library.derived import Derived, Deriver
+from groundwire_server.library.fact_names import FactCodes, FactNames
 from groundwire_server.library.folder import DEFAULT_LIBRARY, DataFolder, check_library_id
 from groundwire_server.library.library import Library
 from groundwire_server.library.recut import Recut
@@ -24,9 +25,12 @@ __all__ = [
     "Deriver",
     "Library",
     "LibraryConfig",
+    "FactCodes",
+    "FactNames",
     "Recut",
     "Snapshot",
     "check_library_id",
     "fault_of_declared",
     "model_of",
 ]
+    "title_names",

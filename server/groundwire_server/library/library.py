@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_server.adjacency import Adjacency
 from groundwire_server.dense import Embedder, pack_vector
 from groundwire_server.errors import ErrorReason, FailedPrecondition, Unavailable
 from groundwire_server.evidence import Label
@@ -23,9 +24,11 @@ from groundwire_server.library.columns import ColumnBuilder
 from groundwire_server.library.config import LibraryConfig
 from groundwire_server.library.derived import Deriver, follow_settings
 from groundwire_server.library.disk import disk_errors
+from groundwire_server.library.fact_names import FactCodes
 from groundwire_server.library.indexes import LibraryIndexes
 from groundwire_server.library.kept_columns import KeptColumns
 from groundwire_server.library.kept_file import KeptFile
+from groundwire_server.library.named_reader import named_reader
 from groundwire_server.library.recut import Recut
 from groundwire_server.library.snapshot import Snapshot
 from groundwire_server.library.vector_models import note_model, replace_models
@@ -36,6 +39,7 @@ __all__ = ["Library"]
 _STORE = "store.sqlite"
 _INDEX = "index"
 _COLUMNS = "columns"
+_RELATIONS = "relations"
 
 
 def _utc_now() -> datetime:
@@ -85,11 +89,13 @@ class Library:
         folder.mkdir(parents=True, exist_ok=True)
         self.store: Store = SqliteStore(folder / _STORE, now=now)
         self._indexes = LibraryIndexes(folder / _INDEX, self.store, _weakly(self._take_replaced))
+        self._adjacency = Adjacency(folder / _INDEX / _RELATIONS, self.store)
         try:
             self._adopt_files(config or LibraryConfig())
             self._kept_columns = KeptColumns(folder / _INDEX / _COLUMNS, self.store)
             self._columns, self._followed = self._kept_columns.read()
             self._attributes = AttributeColumns()
+            self._fact_codes = FactCodes()
             with self._swapping:  # words that are replaced meanwhile wait for it
                 self._snapshot = self._take_snapshot(None)
         except BaseException:
@@ -256,6 +262,7 @@ class Library:
     def settle(self) -> None:
         """Wait until what goes on behind the writes is done: files saved, segments merged and checked."""
         self._indexes.settle()
+        self._adjacency.settle()
 
     def close(self, check: Callable[[Snapshot], None] | None = None) -> None:
         """Close the store. Snapshots that are held can be read no more.
@@ -269,6 +276,7 @@ class Library:
                     check(self._snapshot)
                 self._closed = True
                 self._indexes.close()
+                self._adjacency.close()
                 self._kept_columns.close(self._columns.view(), self._snapshot.reader)
                 self.store.close()
 
@@ -281,7 +289,9 @@ class Library:
 
     def _rebuild(self, embedder: Embedder | None) -> None:
         self._indexes.close()
+        self._adjacency.settle()
         shutil.rmtree(self.folder / _INDEX, ignore_errors=True)
+        self._adjacency = Adjacency(self.folder / _INDEX / _RELATIONS, self.store)
         self._columns, self._followed = ColumnBuilder(), 0
         self._take_columns(self.store.reader())
         self._indexes = LibraryIndexes(self.folder / _INDEX, self.store, _weakly(self._take_replaced))
@@ -330,6 +340,7 @@ class Library:
         with disk_errors(self.folder):
             self._write_files(self.store.reader())
             self._put_in_place(self._take_snapshot(self._snapshot))
+            self._adjacency.follow(self._snapshot.stored)
 
     def _put_in_place(self, snapshot: Snapshot) -> None:
         """Give a snapshot to all who ask from now on, with the newest index of its words."""
@@ -364,14 +375,17 @@ class Library:
         return Snapshot(
             library_id=self.library_id,
             generation=reader.generation,
-            reader=reader,
+            reader=named_reader(reader, glossary, self._fact_codes),
+            stored=reader,
             config=config,
             glossary=glossary,
             columns=columns,
             lexical=lexical,
             vectors=vectors,
+            _adjacency=self._adjacency,
             _store=self.store,
             _attributes=self._attributes,
+            _fact_codes=self._fact_codes,
             _secret=self._secret,
         )
 

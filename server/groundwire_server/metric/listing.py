@@ -1,4 +1,5 @@
-"""Stored figures as a list, for review and export: one source and version each (semantics 10)."""
+"""Stored figures as a list, for review and export: one source and version each, under the codes that they were stored
+under; only what bounds the list, and whether another source disagrees, goes by the glossary (semantics 10)."""
 
 from __future__ import annotations
 
@@ -108,7 +109,8 @@ class _Desk:
         self._wish = wish
         self._snapshot = snapshot
         self._clearance = min(principal.clearance, Label.CONFIDENTIAL)
-        self._figures = FigureReader(snapshot.library_id, snapshot.reader, Call(principal), VersionPolicy.ALL)
+        self._figures = FigureReader(snapshot.library_id, snapshot.stored, Call(principal), VersionPolicy.ALL)
+        self._named = FigureReader(snapshot.library_id, snapshot.reader, Call(principal), VersionPolicy.ALL)
         self._language = detect_language(f"{wish.metric} {wish.entity}")
         self._beside: dict[tuple[object, ...], list[Figure]] = {}
         self._filed: dict[str, list[StoredFact]] = {}
@@ -124,14 +126,25 @@ class _Desk:
             self._snapshot.library_id, fact, version if len(filed) > 1 else None, latest=number == len(filed)
         )
         is_pending = record.review_status is ReviewStatus.PENDING
-        clashing = conflicting_figures([*beside, figure] if is_pending else beside)
+        named, own_id = self._as_named(fact, beside)
+        clashing = conflicting_figures([*named, figure] if is_pending else named)
         snippet = fact_snippet(
             figure,
             self._snapshot.glossary,
             self._language,
-            conflicting=(figure.library_id, fact.fact_id) in clashing,
+            conflicting=(figure.library_id, own_id) in clashing,
         )
         return ListedFact(snippet, self._place(fact, filed))
+
+    def _as_named(self, fact: StoredFact, beside: list[Figure]) -> tuple[list[Figure], str]:
+        """What stands beside a figure by the codes of the glossary, and the id that it has there."""
+        if not self._snapshot.fact_names:
+            return beside, fact.fact_id
+        (named,) = self._snapshot.reader.fact_rows(self._clearance, [fact.fact_row]) or [fact]
+        record = named.record
+        found = self._named.find(record.metric, record.entity, period_of(record), record.channel, record.dimensions)
+        alike = [each.fact.fact_id for each in found if each.fact.fact_row == fact.fact_row]
+        return found, alike[0] if alike else fact.fact_id
 
     def _under_its_key(self, record: FactRecord) -> list[Figure]:
         """Every visible version of every source for the key of a figure."""

@@ -13,8 +13,9 @@ from groundwire_server.store.rows import (
     EdgeColumns,
     EdgePlace,
     EdgeRecord,
-    FactLine,
     FactAxes,
+    FactExtent,
+    FactLine,
     FactPlace,
     FactRecord,
     GenerationMark,
@@ -215,6 +216,29 @@ class StoreReader(Protocol):
 
     def fact_codes(self, clearance: Label, axis: str) -> list[str]:
         """Distinct codes on an axis ("metric", "entity", "channel") of readable facts that are not PENDING, sorted."""
+        ...
+
+    def fact_extent(
+        self,
+        clearance: Label,
+        *,
+        metric: str | None = None,
+        entity: str | None = None,
+        channel: str | None = None,
+        member: Dimension | None = None,
+    ) -> FactExtent:
+        """How far the readable facts that are not PENDING reach; member: those with this one on its axis."""
+        ...
+
+    def stored_codes(self, after_row: int = 0) -> tuple[int, dict[str, list[str]]]:
+        """The last fact row, and by axis the codes of the rows behind another, hidden, dead and PENDING ones included.
+
+        What those codes mean is found once for all callers; nobody is shown one by it.
+        """
+        ...
+
+    def stored_members(self, after_row: int = 0) -> tuple[int, list[Dimension]]:
+        """As `stored_codes`, the members of further axes, by axis and member. It looks at each of those rows."""
         ...
 
     def fact(self, clearance: Label, fact_id: str, *, known_at: datetime | None = None) -> list[StoredFact]:

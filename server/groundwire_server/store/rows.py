@@ -7,6 +7,7 @@ It is visible at generation g exactly when born <= g and (died is None or died >
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
@@ -20,6 +21,7 @@ __all__ = [
     "EdgePlace",
     "EdgeRecord",
     "FactAxes",
+    "FactExtent",
     "FactLine",
     "FactPlace",
     "FactRecord",
@@ -37,6 +39,7 @@ __all__ = [
     "StoredRevision",
     "Withdrawn",
     "WriteCounts",
+    "extent_of_facts",
     "line_of_fact",
     "make_fact_id",
 ]
@@ -308,6 +311,29 @@ def line_of_fact(fact: StoredFact) -> FactLine:
         locator=record.locator,
         filed_at=None if record.filed_at is None else (record.filed_at - _EPOCH) // _MICROSECOND,
         stated_at=((record.filed_at or fact.recorded_at) - _EPOCH) // _MICROSECOND,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FactExtent:
+    """How far some figures reach: how many facts, whose periods (first day, last day, as written), in which units.
+
+    Periods by their days, units by code point, each once.
+    """
+
+    facts: int = 0
+    periods: tuple[tuple[date, date, str], ...] = ()
+    units: tuple[str, ...] = ()
+
+
+def extent_of_facts(facts: Iterable[StoredFact]) -> FactExtent:
+    """The extent of whole figures; those that wait for review do not count."""
+    kept = [fact for fact in facts if fact.record.review_status is not ReviewStatus.PENDING]
+    records = [fact.record for fact in kept]
+    return FactExtent(
+        len({fact.fact_id for fact in kept}),
+        tuple(sorted({(each.period_first, each.period_last, each.period) for each in records})),
+        tuple(sorted({each.unit for each in records})),
     )
 
 

@@ -10,7 +10,14 @@ from groundwire_server.evidence import Dimension, Label, Period, PeriodKind, Rev
 from groundwire_server.store.conformance.check import Places, expect, same
 from groundwire_server.store.conformance.samples import START, TickingClock, a_full_fact, make_fact
 from groundwire_server.store.protocol import Store
-from groundwire_server.store.rows import FactRecord, StoredFact, WriteCounts, line_of_fact, make_fact_id
+from groundwire_server.store.rows import (
+    FactRecord,
+    StoredFact,
+    WriteCounts,
+    extent_of_facts,
+    line_of_fact,
+    make_fact_id,
+)
 
 __all__ = ["CHECKS"]
 
@@ -220,6 +227,70 @@ def lines_tell_what_whole_figures_tell(places: Places) -> None:
     store.close()
 
 
+def extents_tell_what_whole_figures_tell(places: Places) -> None:
+    """How far figures reach is what one sees who reads each of them."""
+    store = places()(TickingClock())
+    cloud, quoted = Dimension("segment", "CLOUD"), Dimension("segment", 'a "CLOUD"]')
+    _put(
+        store,
+        make_fact("1"),
+        make_fact("2", filed_at=START),
+        make_fact("3", unit="usd"),
+        make_fact("4", period="2024-01-01/2024-12-31", source_doc="other.pdf", unit="EUR"),
+        make_fact("5", entity="B", channel="WEB", dimensions=(Dimension("region", "EU"), cloud)),
+        make_fact("6", entity="B", dimensions=(quoted,)),
+        make_fact("7", metric="PROFIT", label=Label.CONFIDENTIAL, period="2023", period_first=date(2023, 1, 1)),
+        make_fact("8", metric="PROFIT", unit="JPY", review_status=ReviewStatus.PENDING),
+        make_fact("9", metric="日本 ' \" %", dimensions=(cloud,)),
+    )
+    reader = store.reader()
+    bounds: tuple[dict[str, Any], ...] = (
+        {},
+        {"metric": "REVENUE"},
+        {"metric": "PROFIT"},
+        {"entity": "B", "channel": "WEB"},
+        {"entity": "X"},
+    )
+    for clearance in (Label.PUBLIC, Label.INTERNAL, Label.CONFIDENTIAL):
+        for wanted in bounds:
+            for member in (None, cloud, quoted, Dimension("segment", "X")):
+                facts = reader.facts(clearance, **wanted)
+                kept = [fact for fact in facts if member is None or member in fact.record.dimensions]
+                same(
+                    reader.fact_extent(clearance, member=member, **wanted),
+                    extent_of_facts(kept),
+                    f"the extent of {wanted} with {member} for {clearance.name}",
+                )
+    store.close()
+
+
+def every_code_is_told_once(places: Places) -> None:
+    """Codes are told of all rows there ever were, and behind a row only those of the rows that came later."""
+    store = places()(TickingClock())
+    same(store.reader().stored_codes(), (0, {"channel": [], "entity": [], "metric": []}), "codes of nothing")
+    _put(
+        store,
+        make_fact("1", label=Label.RESTRICTED),
+        make_fact("1", entity="日本", channel="WEB"),
+        make_fact("1", metric="PROFIT", review_status=ReviewStatus.PENDING),
+    )
+    with store.writer() as writer:
+        writer.withdraw_document("report.pdf")
+    eu, cloud = Dimension("region", "EU"), Dimension("segment", "CLOUD")
+    same(store.reader().stored_members(), (store.reader().stored_codes()[0], []), "members of none")
+    _put(store, make_fact("1", dimensions=(cloud, eu), label=Label.RESTRICTED), make_fact("1", dimensions=(cloud,)))
+    last, codes = store.reader().stored_codes()
+    same(store.reader().stored_members(), (last, [eu, cloud]), "members")
+    same(store.reader().stored_members(last), (last, []), "no members since")
+    same(codes, {"channel": ["TOTAL", "WEB"], "entity": ["ACME", "日本"], "metric": ["PROFIT", "REVENUE"]}, "all codes")
+    same(store.reader().stored_codes(last), (last, {"channel": [], "entity": [], "metric": []}), "no codes since")
+    _put(store, make_fact("2", entity="B"))
+    later, codes = store.reader().stored_codes(last)
+    same(codes, {"channel": ["TOTAL"], "entity": ["B"], "metric": ["REVENUE"]}, "codes since")
+    expect(later > last, "the last row does not go up")
+    store.close()
+
+
 def known_at_goes_by_filing(places: Places) -> None:
     """known_at bounds figures by filed_at; a value without it is as the store had recorded it then."""
     clock = TickingClock()
@@ -268,6 +339,8 @@ CHECKS = (
     units_and_periods_make_the_key,
     facts_are_found_by_key,
     lines_tell_what_whole_figures_tell,
+    extents_tell_what_whole_figures_tell,
+    every_code_is_told_once,
     known_at_goes_by_filing,
     a_bad_figure_is_refused,
 )

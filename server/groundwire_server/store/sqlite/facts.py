@@ -26,18 +26,15 @@ from groundwire_server.store.sqlite.digest import birth_event, hash_parts
 from groundwire_server.store.sqlite.transaction import VISIBLE, Transaction
 
 __all__ = [
-    "AXES",
     "FACT",
     "FACT_COLUMNS",
     "KNOWN",
     "fact_of_row",
     "put_facts",
-    "read_fact_codes",
     "read_facts",
     "retire_facts_of",
 ]
 
-AXES = ("channel", "entity", "metric")
 _VALUE = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _TEXTS = (
     "metric",
@@ -262,15 +259,3 @@ def fact_of_row(row: tuple[Any, ...]) -> StoredFact:
         source=source,
     )
     return StoredFact(fact_row, fact_id, record, decode_instant(recorded_at), born, died)
-
-
-def read_fact_codes(connection: sqlite3.Connection, generation: int, strictest: int, axis: str) -> list[str]:
-    """Distinct codes on an axis that a visible fact not PENDING carries, sorted by code point."""
-    if axis not in AXES:
-        raise ValueError(f"axis is one of {', '.join(AXES)}, not {axis!r}")
-    rows = connection.execute(
-        f"SELECT DISTINCT {axis} FROM fact WHERE {VISIBLE} AND label <= :label AND review_status <> :pending"
-        " ORDER BY 1",
-        {"g": generation, "label": strictest, "pending": int(ReviewStatus.PENDING)},
-    )
-    return [code for (code,) in rows.fetchall()]

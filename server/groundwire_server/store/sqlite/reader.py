@@ -23,6 +23,7 @@ from groundwire_server.store.rows import (
     ChunkMeta,
     EdgeColumns,
     EdgePlace,
+    FactExtent,
     FactLine,
     FactPlace,
     IngestState,
@@ -40,6 +41,8 @@ from groundwire_server.store.sqlite import (
     edge_pages,
     edges,
     embeddings,
+    fact_codes,
+    fact_extents,
     fact_lines,
     fact_pages,
     facts,
@@ -260,7 +263,31 @@ class SqliteReader:
 
     def fact_codes(self, clearance: Label, axis: str) -> list[str]:
         with self._pool.connection() as connection:
-            return facts.read_fact_codes(connection, self._generation, readable_labels(clearance), axis)
+            return fact_codes.read_fact_codes(connection, self._generation, readable_labels(clearance), axis)
+
+    def fact_extent(
+        self,
+        clearance: Label,
+        *,
+        metric: str | None = None,
+        entity: str | None = None,
+        channel: str | None = None,
+        member: Dimension | None = None,
+    ) -> FactExtent:
+        named = {"metric": metric, "entity": entity, "channel": channel}
+        wanted = {axis: code for axis, code in named.items() if code is not None}
+        with self._pool.connection() as connection:
+            return fact_extents.read_fact_extent(
+                connection, self._generation, readable_labels(clearance), wanted, member
+            )
+
+    def stored_codes(self, after_row: int = 0) -> tuple[int, dict[str, list[str]]]:
+        with self._pool.connection() as connection:
+            return fact_codes.read_stored_codes(connection, after_row)
+
+    def stored_members(self, after_row: int = 0) -> tuple[int, list[Dimension]]:
+        with self._pool.connection() as connection:
+            return fact_codes.read_stored_members(connection, after_row)
 
     def edges(self, clearance: Label, nodes: Sequence[tuple[str, str]], *, outgoing: bool) -> list[StoredEdge]:
         with self._pool.connection() as connection:
