@@ -9,7 +9,6 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_server.adjacency import Adjacency, AdjacencyView
 from groundwire_server.dense import VectorIndex
 from groundwire_server.evidence import AttributeType, Call, Family, Filter, Label, Principal
 from groundwire_server.glossary import Glossary
@@ -20,6 +19,7 @@ from groundwire_server.library.config import LibraryConfig
 from groundwire_server.library.fact_names import FactCodes, FactNames
 from groundwire_server.library.filter_masks import FilterMasks
 from groundwire_server.library.identity import embedding_state, make_snapshot_id
+from groundwire_server.library.named_reader import named_reader
 from groundwire_server.library.vector_models import foreign_model
 from groundwire_server.store import Store, StoredChunk, StoreReader
 from groundwire_server.text import TOKENIZER_ID
@@ -48,18 +48,17 @@ class Snapshot:
     library_id: str
     generation: int
     reader: StoreReader
+    stored: StoreReader
     config: LibraryConfig
     glossary: Glossary
-    stored: StoreReader
     columns: ChunkColumns
     lexical: LexicalIndex
     vectors: VectorIndex | None
     _store: Store = field(repr=False)
     _attributes: AttributeColumns = field(repr=False)
-    _adjacency: Adjacency = field(repr=False)
+    _fact_codes: FactCodes = field(repr=False)
     _secret: bytes = field(repr=False)
     _masks: FilterMasks = field(default_factory=FilterMasks, repr=False)
-    _fact_codes: FactCodes = field(repr=False)
     _readable: dict[Label, NDArray[np.bool_]] = field(default_factory=dict, repr=False)
     _ids: dict[Label, str] = field(default_factory=dict, repr=False)
     _foreign: dict[Label, str | None] = field(default_factory=dict, repr=False)
@@ -69,13 +68,13 @@ class Snapshot:
         """Chunks, dead and hidden ones included."""
         return self.columns.rows
 
-    def candidates(self, call: Call, extra_filter: Filter | None = None) -> NDArray[np.bool_]:
-        """bool[rows], read-only: what the caller may read at known_at and valid_at, and the filters keep.
     @property
     def fact_names(self) -> FactNames:
         """What the codes of stored figures mean by the glossary, where it reads them otherwise than they stand there."""
         return self._fact_codes.names(self.glossary, self.stored)
 
+    def candidates(self, call: Call, extra_filter: Filter | None = None) -> NDArray[np.bool_]:
+        """bool[rows], read-only: what the caller may read at known_at and valid_at, and the filters keep.
 
         The call's hard filter counts; its hint only when it is given as `extra_filter`. Filters are taken as checked
         (`evidence.check_filter` against `attribute_schema`).
@@ -108,10 +107,6 @@ class Snapshot:
         if generation == self.generation:
             return self.reader
         return named_reader(self._store.reader(generation), self.glossary, self._fact_codes)
-
-    def relations(self) -> AdjacencyView:
-        """The relations of this state and of all before it; what a caller may see of them is a `sight`."""
-        return self._adjacency.view(self.stored)
 
     def chunk_row(self, row: int) -> int:
         """The store's chunk row of a row."""
