@@ -62,6 +62,7 @@ def command() -> None:
 @click.option("--overlap-chars", type=click.IntRange(0, 2**31 - 1), help="Overlap of two chunks. [80]")
 @click.option("--budget-unit", type=WORDS, metavar="UNIT", default="", help="What both count. [characters]")
 @click.option("--contextual", is_flag=True, help="Index title, entity, period and heading before each chunk.")
+@click.option("--graph", is_flag=True, help="Follow relations from what is found and from names in the query.")
 @click.option(
     "--filter-by",
     type=WORDS,
@@ -84,6 +85,7 @@ def retrieval(
     overlap_chars: int | None,
     budget_unit: str,
     contextual: bool,
+    graph: bool,
     filter_by: str | None,
     limit: int | None,
     run_file: Path | None,
@@ -117,6 +119,7 @@ def retrieval(
         overlap_chars,
         budget_unit,
         contextual,
+        graph,
     )
     evaluate_retrieval(session, run, run_file, json_file)
 

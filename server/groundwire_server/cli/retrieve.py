@@ -23,6 +23,11 @@ __all__ = ["command"]
     default="",
     help="How lexical and vector lists are joined: linear or rrf. [the library's]",
 )
+@click.option(
+    "--graph",
+    is_flag=True,
+    help="Follow relations from what is found and from names in QUERY; how they lead to a passage is shown behind.",
+)
 @mode_option
 @bound_options
 @reading_options
@@ -32,6 +37,7 @@ def command(
     query: str,
     top_k: int | None,
     fusion: str,
+    graph: bool,
     mode: str,
     filters: tuple[str, ...],
     known_at: str | None,
@@ -47,13 +53,14 @@ def command(
     groundwire retrieve "causes of the dispute" --top-k 5 --mode lexical
     groundwire retrieve "energy" --filter 'year>=2020' --filter 'doc_id=reports/2024.md'
     groundwire retrieve "energy" --known-at 2026-06-30
+    groundwire retrieve "Who founded the firm that built the Eiffel Tower?" --graph
     """
     with session.client(embedder=mode != "lexical") as client:
         stream = client.retrieve(
             query,
             top_k=top_k or 0,
             mode=mode.upper(),
-            tuning=RetrievalTuning(fusion=fusion) if fusion else None,
+            tuning=RetrievalTuning(fusion=fusion, graph=graph or None) if fusion or graph else None,
             **call_options(libraries, language, strict),
             **bounds(client, libraries, filters, known_at, valid_at),
         )

@@ -55,6 +55,8 @@ class Scores:
     rerank: float | None = None
     bm25_rank: int | None = None
     vector_rank: int | None = None
+    graph: float | None = None
+    graph_rank: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

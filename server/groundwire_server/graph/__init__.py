@@ -2,6 +2,7 @@
 
 from groundwire_server.graph.check import MAX_PATHS
 from groundwire_server.graph.edges import EDGE_ATTRIBUTES
+from groundwire_server.graph.evidence import PageRankWalk
 from groundwire_server.graph.listing import ListedEdge, RelationWish, list_relations
 from groundwire_server.graph.request import (
     OPERATIONS,
@@ -32,6 +33,7 @@ __all__ = [
     "Direction",
     "ListedEdge",
     "Neighborhood",
+    "PageRankWalk",
     "PathChoice",
     "Paths",
     "RelationWish",

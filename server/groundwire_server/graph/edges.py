@@ -25,7 +25,7 @@ EDGE_ATTRIBUTES: dict[str, Family] = {
 """Attributes that a filter may test of every edge, beside those that were given with it."""
 
 # Who finds edges without a model in between.
-_STATED_BY = frozenset({"glossary", "facts", "metadata", "file", "co_occurrence"})
+_STATED_BY = frozenset({"glossary", "facts", "metadata", "file", "co_occurrence", "titles"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from groundwire_server.library.folder import DEFAULT_LIBRARY, DataFolder, check_
 from groundwire_server.library.library import Library
 from groundwire_server.library.recut import Recut
 from groundwire_server.library.snapshot import Snapshot
+from groundwire_server.library.titles import MOST_NAMESAKES, TitleBook, TitleMention, title_names
 from groundwire_server.library.vector_models import model_of
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "DEFAULT_LIBRARY",
     "EMBEDDERS",
     "MAX_DECLARED",
+    "MOST_NAMESAKES",
     "ChunkColumns",
     "Cut",
     "DataFolder",
@@ -29,7 +31,10 @@ __all__ = [
     "LibraryConfig",
     "Recut",
     "Snapshot",
+    "TitleBook",
+    "TitleMention",
     "check_library_id",
     "fault_of_declared",
     "model_of",
+    "title_names",
 ]

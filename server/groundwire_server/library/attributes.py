@@ -27,6 +27,7 @@ from groundwire_server.evidence import (
     family_of,
     matches,
 )
+from groundwire_server.library.titles import TitleBook
 from groundwire_server.store import RevisionDetail, StoreReader
 
 __all__ = ["BUILT_IN_ATTRIBUTES", "AttributeColumns"]
@@ -95,9 +96,13 @@ class AttributeColumns:
 
     The declared ones are read together. Of the built-in ones, most of which differ from document to document, only
     those are read that a filter names. These win over declared ones of the same name.
+
+    Attributes:
+        titles: the titles as names, read when they are first asked for as such.
     """
 
     def __init__(self) -> None:
+        self.titles = TitleBook()
         self._lock = threading.Lock()
         self._groups: dict[str, _Group] = {}
         self._tables: dict[tuple[str, Operator, str], NDArray[np.bool_]] = {}

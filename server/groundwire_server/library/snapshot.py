@@ -21,6 +21,7 @@ from groundwire_server.library.filter_masks import FilterMasks
 from groundwire_server.library.identity import embedding_state, make_snapshot_id
 from groundwire_server.library.named_reader import named_reader
 from groundwire_server.library.vector_models import foreign_model
+from groundwire_server.library.titles import TitleBook
 from groundwire_server.store import Store, StoredChunk, StoreReader
 from groundwire_server.text import TOKENIZER_ID
 
@@ -140,6 +141,10 @@ class Snapshot:
         if self.vectors is None:
             return 0.0
         return 1.0 if wanted == 0 else int(np.count_nonzero(candidates & self.vectors.present)) / wanted
+    def titles(self) -> TitleBook:
+        """The titles of all revisions as names; read when they are first asked for."""
+        return self._attributes.titles.follow(self.reader, self.columns.revisions)
+
 
     def foreign_model(self, clearance: Label) -> str | None:
         """Version of another model than that of `vectors`, which made vectors of what a clearance may read; None: none.

@@ -36,6 +36,7 @@ from groundwire_server.narrative.request import (
 )
 from groundwire_server.narrative.retrieve import retrieve
 from groundwire_server.narrative.rewrite import MAX_VARIANTS, glossary_variants
+from groundwire_server.narrative.walk import EvidenceWalk, Walked, WalkStart
 
 __all__ = [
     "COSINE_SCALE",
@@ -46,6 +47,7 @@ __all__ = [
     "NO_ROUTER",
     "ROUTER_GROUP",
     "RRF_K",
+    "EvidenceWalk",
     "Fusion",
     "KeywordLibraryRouter",
     "Legs",
@@ -61,6 +63,8 @@ __all__ = [
     "RouterChoice",
     "RrfFusion",
     "Unreachable",
+    "WalkStart",
+    "Walked",
     "check_question",
     "check_request",
     "check_top_k",

@@ -109,6 +109,8 @@ def _snippet(found: Found, chunk: StoredChunk, context: Context, highlighter: Hi
         vector=hit.cosine,
         bm25_rank=hit.bm25_rank,
         vector_rank=hit.vector_rank,
+        graph=hit.graph,
+        graph_rank=hit.graph_rank,
     )
     return Snippet(
         snippet_id=make_snippet_id("text", library_id, chunk_id, chunk.text_sha256),

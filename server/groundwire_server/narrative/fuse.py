@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from groundwire_server.narrative.fusion import Fusion, Legs, RrfFusion
 from groundwire_server.narrative.state import Hit, Lazy, RankedList, Search
 
-__all__ = ["fuse", "fusion_for"]
+__all__ = ["fuse", "fusion_for", "legs_over", "listed_rows", "make_hit", "order_of"]
 
 _NOTHING = np.zeros(0, dtype=np.int64)
 
@@ -25,21 +25,31 @@ def fusion_for(chosen: Fusion, legs: int) -> Fusion:
 
 def fuse(search: Search, fusion: Fusion) -> Search:
     """Score every row that stands in a list, by both legs; order by (-score, doc_id, revision, seq)."""
+    rows = listed_rows(search)
+    legs = legs_over(search, rows)
+    fused = fusion.fuse(legs)
+    order = order_of(rows, fused, search.snapshot.tie_key)
+    return replace(search, hits=Lazy(len(order), lambda place: make_hit(legs, order[place], fused, search)))
+
+
+def listed_rows(search: Search) -> NDArray[np.int64]:
+    """The rows that stand in a list, ascending."""
     lists = [leg for leg in (search.lexical, search.dense) if leg is not None]
-    rows = np.unique(np.concatenate([_NOTHING, *(leg.order for leg in lists)]))
-    legs = Legs(
+    return np.unique(np.concatenate([_NOTHING, *(leg.order for leg in lists)]))
+
+
+def legs_over(search: Search, rows: NDArray[np.int64]) -> Legs:
+    """What both legs know about ascending rows, those of the lists among them."""
+    return Legs(
         rows,
         bm25=_scores(search.lexical, rows),
         cosine=_scores(search.dense, rows),
         bm25_rank=_ranks(search.lexical, rows),
         vector_rank=_ranks(search.dense, rows),
     )
-    fused = fusion.fuse(legs)
-    order = _order(rows, fused, search.snapshot.tie_key)
-    return replace(search, hits=Lazy(len(order), lambda place: _hit(legs, order[place], fused, search)))
 
 
-def _order(rows: NDArray[np.int64], fused: NDArray[np.float64], tie_key: Callable[[int], Any]) -> list[int]:
+def order_of(rows: NDArray[np.int64], fused: NDArray[np.float64], tie_key: Callable[[int], Any]) -> list[int]:
     """Places by (-score, tie_key of the row); the key is asked for where scores tie."""
     ranked = np.argsort(-fused, kind="stable")
     scores = fused[ranked]
@@ -62,7 +72,8 @@ def _ranks(leg: RankedList | None, rows: NDArray[np.int64]) -> NDArray[np.int64]
     return np.zeros(len(rows), dtype=np.int64) if leg is None else leg.ranks_of(rows)
 
 
-def _hit(legs: Legs, place: int, fused: NDArray[np.float64], search: Search) -> Hit:
+def make_hit(legs: Legs, place: int, fused: NDArray[np.float64], search: Search) -> Hit:
+    """The hit at a place of the rows."""
     cosine = float(legs.cosine[place])
     return Hit(
         row=int(legs.rows[place]),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from groundwire_server.errors import Cause
 from groundwire_server.narrative.libraries import RouterChoice
 from groundwire_server.narrative.request import RetrievalLimits
+from groundwire_server.narrative.walk import EvidenceWalk
 from groundwire_server.security import SecurityGate
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class RetrievalParts:
         no_embedder: why there is none, or none in a library.
         vector_faults: why a library that has no vectors here has none, by its id, where there is more to say than that.
         library_router: where a request names none; None: all libraries are searched.
+        graph: what follows relations where a request asks for it; None: nothing here does.
     """
 
     embedder: Embedder | None = None
@@ -43,3 +45,4 @@ class RetrievalParts:
     gate: SecurityGate = field(default_factory=SecurityGate)
     limits: RetrievalLimits = field(default_factory=RetrievalLimits)
     library_router: RouterChoice | None = field(default_factory=RouterChoice.default)
+    graph: EvidenceWalk | None = None

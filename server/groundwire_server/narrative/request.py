@@ -128,7 +128,6 @@ def check_tuning(tuning: RetrievalTuning) -> list[Violation]:
     switches = [
         ("corrective", tuning.corrective),
         ("tree", tuning.tree),
-        ("graph", tuning.graph),
         ("adaptive", tuning.adaptive),
     ]
     found += [

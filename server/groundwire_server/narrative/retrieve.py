@@ -19,6 +19,7 @@ from groundwire_server.evidence import (
     Header,
     LibrarySnapshot,
     PlanStep,
+    Snippet,
     Snippets,
     StageTiming,
     Summary,
@@ -32,6 +33,7 @@ from groundwire_server.narrative.reach import Reach
 from groundwire_server.narrative.request import DEFAULT_TOP_K, RetrieveRequest, check_request
 from groundwire_server.narrative.restrict import check_filters
 from groundwire_server.narrative.search import Order, Outcome, search_libraries
+from groundwire_server.security import drop_unreadable
 from groundwire_server.text import tokenize
 
 if TYPE_CHECKING:
@@ -82,6 +84,7 @@ def retrieve(
             mode=request.mode,
             fusion=request.tuning.fusion,
             variants=request.tuning.glossary_variants,
+            graph=bool(request.tuning.graph),
         ),
         call,
         reach,
@@ -92,6 +95,7 @@ def retrieve(
     states = reach.each(lambda snapshot: snapshot.snapshot_id(call.principal))
     tokens = frozenset(token for variant in outcome.variants for token in tokenize(variant.text))
     snippets = make_snippets(outcome.found, top_k, call, tokens, reach)
+    paths = drop_unreadable(list(_paths_to(snippets, outcome)), call.principal)
     elapsed = timedelta(seconds=time.perf_counter() - started)
     answered = [snapshot.library_id for snapshot in reach.snapshots]
     yield Header(
@@ -102,7 +106,7 @@ def retrieve(
         hint_applied=outcome.hint,
     )
     if snippets:
-        yield Snippets(tuple(snippets))
+        yield Snippets((*snippets, *paths))
     yield Summary(
         EndReason.TOP_K if len(outcome.found) > len(snippets) == top_k else EndReason.EXHAUSTED,
         candidates=outcome.candidates,
@@ -110,6 +114,16 @@ def retrieve(
         timings=_timings(chosen, outcome, StageTiming("exit", elapsed, len(outcome.found), len(snippets))),
         variants=outcome.variants if call.options.explain >= ExplainLevel.PLAN else (),
     )
+
+
+def _paths_to(snippets: Sequence[Snippet], outcome: Outcome) -> Iterator[Snippet]:
+    """How relations lead to the documents of some passages, in the order of these, each chain once."""
+    sent: set[str] = set()
+    for library_id, doc_id in dict.fromkeys((each.lineage.library_id, each.lineage.doc_id) for each in snippets):
+        path = outcome.path(library_id, doc_id)
+        if path is not None and path.snippet_id not in sent:
+            sent.add(path.snippet_id)
+            yield path
 
 
 def _choose(

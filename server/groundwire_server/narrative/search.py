@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -12,11 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_server.errors import Cause
-from groundwire_server.evidence import Call, Degradation, Filter, PlanStep, QueryVariant, StageTiming
+from groundwire_server.evidence import (
+    Call,
+    Degradation,
+    DegradationKind,
+    Filter,
+    PlanStep,
+    QueryVariant,
+    Snippet,
+    StageTiming,
+)
 from groundwire_server.narrative.concurrent import Failed, run_all
 from groundwire_server.narrative.embedding import QueryEmbedding
 from groundwire_server.narrative.exit import Found
+from groundwire_server.narrative.fuse import fusion_for
 from groundwire_server.narrative.fusion import RRF_K, make_fusion
+from groundwire_server.narrative.graph_leg import GRAPH_DEPTH, Followed, follow_relations
 from groundwire_server.narrative.parts import RetrievalParts
 from groundwire_server.narrative.reach import Reach
 from groundwire_server.narrative.request import RetrievalMode
@@ -39,13 +50,17 @@ __all__ = ["Order", "Outcome", "search_libraries"]
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What to search for, and how. An empty `fusion`, and `variants` None, are each library's own."""
+    """What to search for, and how. An empty `fusion`, and `variants` None, are each library's own.
+
+    graph: relations are followed from what is found.
+    """
 
     query: str
     top_k: int
     mode: RetrievalMode
     fusion: str
     variants: bool | None
+    graph: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,19 +74,28 @@ class Outcome:
     plan: tuple[PlanStep, ...]
     timings: tuple[StageTiming, ...]
     degradations: tuple[Degradation, ...]
+    paths: Mapping[str, Callable[[str], Snippet | None]] = field(default_factory=dict)
+
+    def path(self, library_id: str, doc_id: str) -> Snippet | None:
+        """The chain of relations that leads to a document, where they were followed and one does."""
+        return self.paths[library_id](doc_id) if library_id in self.paths else None
 
 
 @dataclass(frozen=True, slots=True)
 class _Progress:
-    """One library on its way: its plan so far, its times, its search."""
+    """One library on its way: its plan so far, its times, its search, and where its relations led."""
 
     search: Search
     plan: tuple[PlanStep, ...] = ()
     timings: tuple[StageTiming, ...] = ()
+    followed: Followed | None = None
 
     def run(self, stages: Sequence[Stage]) -> _Progress:
         search, timings = run_stages(stages, self.search)
         return _Progress(search, (*self.plan, *(stage.step for stage in stages)), (*self.timings, *timings))
+
+    def follow(self, followed: Followed) -> _Progress:
+        return _Progress(followed.search, (*self.plan, followed.step), (*self.timings, followed.timing), followed)
 
 
 def search_libraries(order: Order, call: Call, reach: Reach, parts: RetrievalParts) -> Outcome:
@@ -94,6 +118,11 @@ def search_libraries(order: Order, call: Call, reach: Reach, parts: RetrievalPar
         assert isinstance(cause, Cause)
         degradations += [vector_degradation(call, order.mode, name, cause, parts.no_embedder) for name in coverage]
         embed = None
+    degradations += [
+        call.accept(Degradation(kind, "graph", library_id))
+        for library_id, reached in progress.items()
+        for kind in _lessened(reached.followed)
+    ]
 
     plan: list[PlanStep] = []
     timings: list[StageTiming] = []
@@ -122,7 +151,16 @@ def search_libraries(order: Order, call: Call, reach: Reach, parts: RetrievalPar
         tuple(plan),
         tuple(timings),
         (*restricted.degradations, *degradations),
+        {name: each.followed.path for name, each in progress.items() if each.followed is not None},
     )
+
+
+def _lessened(followed: Followed | None) -> Iterator[DegradationKind]:
+    """What to say of relations that were to be followed."""
+    if followed is not None and followed.absent:
+        yield DegradationKind.GRAPH_ABSENT
+    if followed is not None and followed.cut:
+        yield DegradationKind.BUDGET_CUT
 
 
 def _coverage(
@@ -159,6 +197,8 @@ def _search(
     words, meaning = order.mode is not RetrievalMode.VECTOR, library_id in coverage and embedding is not None
     # One more than is asked for tells whether anything is left.
     depth = max(config.vector_depth, order.top_k + 1) if words and meaning else order.top_k + 1
+    if order.graph:
+        depth = max(depth, GRAPH_DEPTH)
     candidates, kept = restricted.candidates[library_id], restricted.kept[library_id]
     search = Search(snapshot, call, depth, candidates, kept, (QueryVariant(order.query, "caller"),))
 
@@ -177,7 +217,7 @@ def _search(
 
     legs = [leg for leg, wanted in ((dense, meaning), (lexical, words)) if wanted]
     reached = [_result(outcome) for outcome in reversed(run_all(legs))]
-    return _fuse(_Progress(search), [each for each in reached if each is not None], order)
+    return _fuse(_Progress(search), [each for each in reached if each is not None], order, parts)
 
 
 def _result(outcome: _Progress | Failed | None) -> _Progress | None:
@@ -186,14 +226,17 @@ def _result(outcome: _Progress | Failed | None) -> _Progress | None:
     return outcome
 
 
-def _fuse(progress: _Progress, legs: Sequence[_Progress], order: Order) -> _Progress:
-    """What the legs reached, those of words first, as one."""
+def _fuse(progress: _Progress, legs: Sequence[_Progress], order: Order, parts: RetrievalParts) -> _Progress:
+    """What the legs reached, those of words first, as one; and what relations lead to from there."""
     for leg in legs:
         search = leg.search if leg.search.dense is None else replace(progress.search, dense=leg.search.dense)
         progress = _Progress(search, (*progress.plan, *leg.plan), (*progress.timings, *leg.timings))
     snapshot = progress.search.snapshot
     fusion = make_fusion(order.fusion or snapshot.config.fusion)
-    return progress.run(fuse_stages(snapshot.library_id, fusion, len(legs)))
+    progress = progress.run(fuse_stages(snapshot.library_id, fusion, len(legs)))
+    if not order.graph or parts.graph is None:
+        return progress
+    return progress.follow(follow_relations(progress.search, fusion_for(fusion, len(legs)), parts.graph))
 
 
 def _join(searches: Sequence[Search]) -> Sequence[Found]:

@@ -59,6 +59,8 @@ class Hit:
     cosine: float | None = None
     bm25_rank: int | None = None
     vector_rank: int | None = None
+    graph: float | None = None
+    graph_rank: int | None = None
 
 
 class Lazy(Sequence[T]):

@@ -34,6 +34,7 @@ BUILT: frozenset[str] = frozenset(
         "metric.calculations",
         "metric.versions",
         "retrieval.lexical",
+        "tuning.graph",
         "valid_at",
     }
 )
@@ -56,7 +57,6 @@ NOT_BUILT: frozenset[str] = frozenset(
         "tuning.corrective",
         "tuning.decomposition",
         "tuning.filter_extractor",
-        "tuning.graph",
         "tuning.postprocessors",
         "tuning.preset",
         "tuning.query_transform",

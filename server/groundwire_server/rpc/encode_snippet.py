@@ -154,6 +154,10 @@ def _fill_scores(message: evidence_pb2.Scores, scores: Scores) -> None:
         message.bm25_rank = rank
     if (rank := scores.vector_rank) is not None:
         message.vector_rank = rank
+    if (score := scores.graph) is not None:
+        message.graph = score
+    if (rank := scores.graph_rank) is not None:
+        message.graph_rank = rank
 
 
 def _fill_text(message: evidence_pb2.TextPassage, passage: TextPassage) -> None:

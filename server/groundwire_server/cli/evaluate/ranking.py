@@ -25,7 +25,7 @@ def rank_documents(snippets: Iterable[Snippet]) -> dict[str, float]:
     last = np.float32(np.inf)
     for snippet in snippets:
         doc_id = snippet.lineage.doc_id
-        if doc_id in ranked:
+        if not doc_id or doc_id in ranked:  # a path of relations is of several
             continue
         if len(ranked) == DEPTH:
             break

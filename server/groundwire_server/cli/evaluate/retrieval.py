@@ -66,6 +66,7 @@ class RetrievalRun:
     overlap_chars: int | None = None
     budget_unit: str = ""
     contextual: bool = False
+    graph: bool = False
 
     @property
     def index(self) -> IndexSettings:
@@ -138,6 +139,7 @@ def evaluate_retrieval(session: Session, run: RetrievalRun, run_file: Path | Non
             "chunker": run.chunker,
             "filter_by": run.filter_by or "",
             "limit": run.limit,
+            **({"graph": True} if run.graph else {}),
             **run.cutting,
         },
         "documents": loaded,
@@ -263,7 +265,7 @@ def _retrieve(client: Client, text: str, run: RetrievalRun, wanted: Filter | Non
     options: CallOptions = {"libraries": [LIBRARY]}
     if wanted is not None:
         options["filter"] = wanted
-    tuning = RetrievalTuning(fusion=run.fusion, reranker=run.reranker)
+    tuning = RetrievalTuning(fusion=run.fusion, reranker=run.reranker, graph=run.graph or None)
     return client.retrieve(text, top_k=top_k, mode=run.mode.upper(), tuning=tuning, **options).collect()
 
 

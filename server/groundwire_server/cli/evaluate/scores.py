@@ -1,4 +1,4 @@
-"""nDCG@10, Recall@100 and MRR@10 by ir-measures, with 95 % bootstrap intervals."""
+"""nDCG@10, Recall@5, Recall@100 and MRR@10 by ir-measures, with 95 % bootstrap intervals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 __all__ = ["MEASURES", "check_evaluator", "score_run", "summarize"]
 
-MEASURES = {"nDCG@10": "ndcg_at_10", "R@100": "recall_at_100", "RR@10": "mrr_at_10"}
+MEASURES = {"nDCG@10": "ndcg_at_10", "R@5": "recall_at_5", "R@100": "recall_at_100", "RR@10": "mrr_at_10"}
 _RESAMPLES = 2000
 _SEED = 20261129
 _DIGITS = 6
