@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_server.adjacency import Adjacency
 from groundwire_server.dense import Embedder, pack_vector
 from groundwire_server.errors import ErrorReason, FailedPrecondition, Unavailable
 from groundwire_server.evidence import Label
@@ -38,6 +39,7 @@ __all__ = ["Library"]
 _STORE = "store.sqlite"
 _INDEX = "index"
 _COLUMNS = "columns"
+_RELATIONS = "relations"
 
 
 def _utc_now() -> datetime:
@@ -87,6 +89,7 @@ class Library:
         folder.mkdir(parents=True, exist_ok=True)
         self.store: Store = SqliteStore(folder / _STORE, now=now)
         self._indexes = LibraryIndexes(folder / _INDEX, self.store, _weakly(self._take_replaced))
+        self._adjacency = Adjacency(folder / _INDEX / _RELATIONS, self.store)
         try:
             self._adopt_files(config or LibraryConfig())
             self._kept_columns = KeptColumns(folder / _INDEX / _COLUMNS, self.store)
@@ -259,6 +262,7 @@ class Library:
     def settle(self) -> None:
         """Wait until what goes on behind the writes is done: files saved, segments merged and checked."""
         self._indexes.settle()
+        self._adjacency.settle()
 
     def close(self, check: Callable[[Snapshot], None] | None = None) -> None:
         """Close the store. Snapshots that are held can be read no more.
@@ -272,6 +276,7 @@ class Library:
                     check(self._snapshot)
                 self._closed = True
                 self._indexes.close()
+                self._adjacency.close()
                 self._kept_columns.close(self._columns.view(), self._snapshot.reader)
                 self.store.close()
 
@@ -284,7 +289,9 @@ class Library:
 
     def _rebuild(self, embedder: Embedder | None) -> None:
         self._indexes.close()
+        self._adjacency.settle()
         shutil.rmtree(self.folder / _INDEX, ignore_errors=True)
+        self._adjacency = Adjacency(self.folder / _INDEX / _RELATIONS, self.store)
         self._columns, self._followed = ColumnBuilder(), 0
         self._take_columns(self.store.reader())
         self._indexes = LibraryIndexes(self.folder / _INDEX, self.store, _weakly(self._take_replaced))
@@ -333,6 +340,7 @@ class Library:
         with disk_errors(self.folder):
             self._write_files(self.store.reader())
             self._put_in_place(self._take_snapshot(self._snapshot))
+            self._adjacency.follow(self._snapshot.stored)
 
     def _put_in_place(self, snapshot: Snapshot) -> None:
         """Give a snapshot to all who ask from now on, with the newest index of its words."""
@@ -374,6 +382,7 @@ class Library:
             columns=columns,
             lexical=lexical,
             vectors=vectors,
+            _adjacency=self._adjacency,
             _store=self.store,
             _attributes=self._attributes,
             _fact_codes=self._fact_codes,

@@ -9,6 +9,7 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_server.adjacency import Adjacency, AdjacencyView
 from groundwire_server.dense import VectorIndex
 from groundwire_server.evidence import AttributeType, Call, Family, Filter, Label, Principal
 from groundwire_server.glossary import Glossary
@@ -55,6 +56,7 @@ class Snapshot:
     columns: ChunkColumns
     lexical: LexicalIndex
     vectors: VectorIndex | None
+    _adjacency: Adjacency = field(repr=False)
     _store: Store = field(repr=False)
     _attributes: AttributeColumns = field(repr=False)
     _fact_codes: FactCodes = field(repr=False)
@@ -108,6 +110,10 @@ class Snapshot:
         if generation == self.generation:
             return self.reader
         return named_reader(self._store.reader(generation), self.glossary, self._fact_codes)
+
+    def relations(self) -> AdjacencyView:
+        """The relations of this state and of all before it; what a caller may see of them is a `sight`."""
+        return self._adjacency.view(self.stored)
 
     def chunk_row(self, row: int) -> int:
         """The store's chunk row of a row."""

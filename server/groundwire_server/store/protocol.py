@@ -265,6 +265,10 @@ class StoreReader(Protocol):
         """The readable ones of some edge rows, in the order of `edges`; rows that are not there are left out."""
         ...
 
+    def edge_count(self) -> int:
+        """Edge rows ever written up to this generation, dead ones included."""
+        ...
+
     def edge_columns(self, after_row: int = 0) -> Iterator[EdgeColumns]:
         """Every edge row above `after_row`, ascending, dead and hidden ones included: the adjacency is made of them.
 

@@ -193,6 +193,7 @@ def rows_of_edges_come_as_columns(places: Places) -> None:
     same(list(columns.edge_row), sorted(columns.edge_row), "their order")
     same(columns.label[:2], (int(Label.INTERNAL), int(Label.RESTRICTED)), "labels")
     same(len(set(columns.edge_id[::2])), 1, "one edge, twice born")
+    same([reader.edge_count(), then.edge_count()], [4, 2], "how many there are, and were")
     same([d is not None for d in columns.died], [True] * 4, "which of them died")
     ends = (columns.source_kind[3], columns.source[3], columns.relation[3], columns.target_kind[3], columns.target[3])
     same(ends, ("entity", "b", make_edge().relation, "literal", "c"), "the last one's ends")

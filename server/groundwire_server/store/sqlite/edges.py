@@ -15,6 +15,7 @@ from groundwire_server.store.sqlite.digest import birth_event, hash_parts
 from groundwire_server.store.sqlite.transaction import VISIBLE, Transaction
 
 __all__ = [
+    "count_edges",
     "has_node",
     "make_edge_id",
     "put_edges",
@@ -214,6 +215,14 @@ _SPANS = (
     " target_kind, target, extractor, valid_from, valid_to"
     " FROM edge WHERE edge_row > :after AND born <= :g ORDER BY edge_row LIMIT :limit"
 )
+
+
+def count_edges(connection: sqlite3.Connection, generation: int) -> int:
+    """Rows ever written up to a generation: none is deleted, so the last number tells."""
+    row = connection.execute(
+        "SELECT edge_row FROM edge WHERE born <= ? ORDER BY edge_row DESC LIMIT 1", (generation,)
+    ).fetchone()
+    return 0 if row is None else int(row[0])
 
 
 def read_edge_columns(connection: sqlite3.Connection, generation: int, after_row: int, limit: int) -> list[EdgeColumns]:

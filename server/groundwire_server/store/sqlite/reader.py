@@ -305,6 +305,10 @@ class SqliteReader:
         with self._pool.connection() as connection:
             return edges.read_edge_rows(connection, self._generation, readable_labels(clearance), rows)
 
+    def edge_count(self) -> int:
+        with self._pool.connection() as connection:
+            return edges.count_edges(connection, self._generation)
+
     def edge_columns(self, after_row: int = 0) -> Iterator[EdgeColumns]:
         while page := self._page(edges.read_edge_columns, after_row, _EDGES_A_PAGE):
             yield from page
