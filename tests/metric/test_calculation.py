@@ -73,7 +73,10 @@ def _calculate(library: Library, operation: Operation, first: int, second: int, 
         (Operation.GROWTH, 0, 1, "0.25625", "RATIO", False),
         (Operation.GROWTH, 3, 0, "2", "RATIO", False),
         (Operation.RATIO, 2, 0, "0", "RATIO", False),
-        (Operation.DIFFERENCE, 9, 9, "0", "USD", False),
+        (Operation.DIFFERENCE, 9, 9, "0.00", "USD", False),
+        # Sources that agree: the most precise one.
+        (Operation.DIFFERENCE, 8, 0, "-72.96", "USD", False),
+        (Operation.RATIO, 8, 9, "1.005714285714285714285714285714286", "RATIO", True),
     ],
 )
 def test_a_figure_is_computed_with_its_operands_cited(
@@ -114,7 +117,9 @@ def test_a_computed_figure_is_as_secret_as_its_strictest_operand(library: Librar
         (Operation.DIFFERENCE, 0, 4, RefusalReason.OPERAND_MISSING),
         (Operation.RATIO, 4, 0, RefusalReason.OPERAND_MISSING),
         (Operation.DIFFERENCE, 0, 7, RefusalReason.OPERAND_CONFLICTING),
-        (Operation.DIFFERENCE, 8, 0, RefusalReason.OPERAND_CONFLICTING),
+        (Operation.DIFFERENCE, 7, 6, RefusalReason.OPERAND_CONFLICTING),
+        (Operation.DIFFERENCE, 6, 6, RefusalReason.UNLIKE_UNITS),
+        (Operation.DIFFERENCE, 6, 4, RefusalReason.OPERAND_MISSING),
         (Operation.RATIO, 0, 5, RefusalReason.UNLIKE_UNITS),
         (Operation.RATIO, 0, 6, RefusalReason.UNLIKE_UNITS),
         (Operation.RATIO, 0, 2, RefusalReason.DIVISION_BY_ZERO),

@@ -14,6 +14,8 @@ __all__ = ["inverted", "inverted_keys", "name_key", "stem", "variant_keys", "wit
 
 _NOTE = re.compile(r"\s*(?:\([^()]*\)|（[^（）]*）|\[[^\[\]]*\]|［[^［］]*］|【[^【】]*】|〔[^〔〕]*〕)\s*$")
 _MEANINGFUL_PUNCTUATION = frozenset("%‰#")
+# What `_is_part` takes of ASCII, in one pass; most names are written so.
+_ASCII_WORD = re.compile(r"[0-9a-z$+<=>|~^`%#]+")
 _DIRECTED = frozenset(
     word
     for line in (
@@ -31,9 +33,12 @@ def words_of(text: str) -> list[str]:
     >>> words_of("R&D expense, net（売上高）")
     ['r', 'd', 'expense', 'net', '売上高']
     """
+    normal = normalize(text)
+    if normal.isascii():
+        return _ASCII_WORD.findall(normal)
     words: list[str] = []
     open_word = ""
-    for char in normalize(text):
+    for char in normal:
         if not _is_part(char):
             words.append(open_word)
             open_word = ""

@@ -174,8 +174,7 @@ def _compare(operation: Compare, call: Call, snapshots: Sequence[Snapshot]) -> _
     answers = Answers(VersionPolicy.LATEST, _for_figures(call), snapshots)
     queries = [MetricQuery(operation.metric, each, operation.period, operation.channel) for each in operation.entities]
     answered = [answers.answer(place, query) for place, query in enumerate(queries)]
-    operands = [each.operand for each in answered if each.operand is not None]
-    if len({unit_key(figure.record.unit) for operand in operands for figure in operand.figures}) > 1:
+    if len({unit_key(unit) for each in answered for unit in each.units}) > 1:
         return make_refusal(RefusalReason.UNLIKE_UNITS, call.options.language or "en")
     snippets = {snippet.snippet_id: snippet for each in answered for snippet in each.snippets}
     return [each.outcome for each in answered], list(snippets.values())

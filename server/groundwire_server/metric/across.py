@@ -56,8 +56,4 @@ def conflicts_of_parts(sums: Sequence[RolledUp]) -> frozenset[str]:
 
 def _names_of_conflicts(group: Sequence[Figure]) -> set[str]:
     clashing = conflicting_figures(group)
-    return {
-        fact_snippet_id(each.library_id, each.fact)
-        for each in group
-        if (each.library_id, each.fact.fact_id) in clashing
-    }
+    return {fact_snippet_id(each) for each in group if (each.library_id, each.fact.fact_id) in clashing}

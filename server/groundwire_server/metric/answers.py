@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from groundwire_server.errors import ErrorReason, InvalidRequest
 from groundwire_server.evidence import (
@@ -13,20 +13,24 @@ from groundwire_server.evidence import (
     Call,
     Degradation,
     DegradationKind,
+    DerivedFigure,
     EmptyFilterPolicy,
+    MetricFact,
     MetricFound,
     MetricNotFound,
     MetricOutcome,
     MetricQuery,
     Refusal,
+    RefusalReason,
     Snippet,
     UnrecognizedParam,
 )
-from groundwire_server.metric.calculation import Operand, calculate
+from groundwire_server.metric.calculation import Operand, calculate, operand_of
 from groundwire_server.metric.conflict import conflicting_figures
+from groundwire_server.metric.derivation import CameToBe, agree, compute_figure
 from groundwire_server.metric.exit import fact_snippet
 from groundwire_server.metric.figures import FigureReader
-from groundwire_server.metric.lookup import Found, LibraryView, look_up
+from groundwire_server.metric.lookup import Found, LibraryView, Missing, look_up
 from groundwire_server.metric.reading import Asking, Unread
 from groundwire_server.metric.request import Calculation, VersionPolicy
 from groundwire_server.metric.texts import not_found_text
@@ -41,6 +45,7 @@ __all__ = ["MAX_FIGURES", "Answered", "Answers", "asking_of", "library_view", "u
 # Of one query, sources and versions together: their ids stand in one outcome, and a frame has 1 MiB.
 MAX_FIGURES = 20_000
 _MOST_SUGGESTIONS = 5
+_Narrowable = TypeVar("_Narrowable", Found, CameToBe)
 
 
 def asking_of(query: MetricQuery, call: Call) -> Asking:
@@ -65,7 +70,16 @@ class Answered:
 
     outcome: MetricOutcome
     snippets: tuple[Snippet, ...] = ()
-    operand: Operand | None = None
+    operand: Operand | RefusalReason | None = None
+
+    @property
+    def units(self) -> frozenset[str]:
+        """Units of the figures that the outcome names."""
+        if not isinstance(self.outcome.outcome, MetricFound):
+            return frozenset()
+        named = set(self.outcome.outcome.snippet_ids)
+        payloads = [snippet.payload for snippet in self.snippets if snippet.snippet_id in named]
+        return frozenset(each.unit for each in payloads if isinstance(each, MetricFact | DerivedFigure))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +110,13 @@ class Answers:
         kept = self._narrowed(founds)
         if kept:
             return self._found(place, query, kept, language)
+        computed = [] if founds else self._computed(query, results, asking)
+        kept_computed = self._narrowed(computed)
+        if kept_computed:
+            return _of_formula(place, query, kept_computed)
         doubts = [result for result in results if isinstance(result, Unread)]
         keys = [result.key for result in results if not isinstance(result, Unread)]
-        if founds or (keys and not any(doubt.ambiguous for doubt in doubts)):
+        if founds or computed or (keys and not any(doubt.ambiguous for doubt in doubts)):
             refusal = not_found_text(keys[0].period, language)
             return Answered(MetricOutcome(place, query, MetricNotFound(keys[0], refusal)))
         return Answered(MetricOutcome(place, query, unrecognized(query, doubts)))
@@ -108,12 +126,29 @@ class Answers:
         self._call.cancel.check("calculate")
         first, second = answered[asked.first], answered[asked.second]
         language = asking_of(first.outcome.query, self._call).language
-        result = calculate(asked.operation, first.operand, second.operand, language)
+        result = calculate(
+            asked.operation,
+            first.operand or RefusalReason.OPERAND_MISSING,
+            second.operand or RefusalReason.OPERAND_MISSING,
+            language,
+        )
         if isinstance(result, Refusal):
             return Calculated(CalculationOutcome(place, result))
         return Calculated(CalculationOutcome(place, result.snippet_id), result)
 
-    def _narrowed(self, founds: list[Found]) -> list[Found]:
+    def _computed(
+        self, query: MetricQuery, results: Sequence[Found | Missing | Unread], asking: Asking
+    ) -> list[CameToBe]:
+        """What formulas of the glossaries give where nothing is stored."""
+        found: list[CameToBe] = []
+        for view, result in zip(self._views, results, strict=True):
+            if isinstance(result, Missing) and result.fits:
+                hint, cancel = self._call.options.hint, self._call.cancel
+                computed = compute_figure(query, result.key, view, asking, hint, cancel)
+                found += [] if computed is None else [computed]
+        return found
+
+    def _narrowed(self, founds: list[_Narrowable]) -> list[_Narrowable]:
         """By the hint, where anything fits it; else, where the call allows, without it."""
         hint = self._call.options.hint
         fitting = [found for found in founds if not found.hint_dropped]
@@ -144,7 +179,17 @@ class Answers:
         key = founds[0].key
         outcome = MetricFound(key, tuple(snippet.snippet_id for snippet in snippets), bool(clashing))
         glossary = self._glossaries[figures[0].library_id]
-        return Answered(MetricOutcome(place, query, outcome), snippets, Operand(key, figures, bool(clashing), glossary))
+        return Answered(MetricOutcome(place, query, outcome), snippets, operand_of(key, figures, glossary))
+
+
+def _of_formula(place: int, query: MetricQuery, computed: Sequence[CameToBe]) -> Answered:
+    """The outcome of a query whose figure is computed, in each library by itself."""
+    conflicting = not agree(computed)
+    named = tuple(name for each in computed for name in each.named)
+    snippets = {snippet.snippet_id: snippet for each in computed for snippet in each.snippets}
+    outcome = MetricFound(computed[0].key, named, conflicting)
+    operand = RefusalReason.OPERAND_CONFLICTING if conflicting else computed[0].operand
+    return Answered(MetricOutcome(place, query, outcome), tuple(snippets.values()), operand)
 
 
 def unrecognized(query: MetricQuery, doubts: Sequence[Unread]) -> UnrecognizedParam:

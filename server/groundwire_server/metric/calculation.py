@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Context, Decimal, Inexact
 
 from groundwire_server.evidence import (
     DerivedFigure,
+    Label,
     Lineage,
     MetricKey,
     Operation,
@@ -19,17 +21,20 @@ from groundwire_server.evidence import (
     text_sha256,
 )
 from groundwire_server.glossary import Glossary
+from groundwire_server.metric.conflict import conflicting_figures, most_precise
 from groundwire_server.metric.exit import fact_lineage, fact_snippet_id
 from groundwire_server.metric.figures import Figure
 from groundwire_server.metric.statement import derived_statement
 from groundwire_server.metric.units import unit_key
 
-__all__ = ["DIGITS", "EXACT", "RATIO", "Operand", "calculate", "single_figure"]
+__all__ = ["DIGITS", "EXACT", "MOST_MEMBERS", "RATIO", "Operand", "calculate", "operand_of"]
 
 DIGITS = 34
 # Sums and differences are exact for every value that can be stored; only divisions are rounded.
 EXACT = Context(prec=8000)
 RATIO = "RATIO"
+MOST_MEMBERS = 100
+"""Lineages that stand under one derived figure; more are counted."""
 _EXPRESSIONS = {
     Operation.DIFFERENCE: "#1 - #2",
     Operation.RATIO: "#1 / #2",
@@ -39,45 +44,68 @@ _EXPRESSIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """A query that was found: its key, its figures, whether its sources disagree, and the glossary that named it."""
+    """One value to compute with, and what it stands on.
+
+    Attributes:
+        key: of the query that it answers.
+        snippet_id: of the snippet that states it.
+        lineages: of the stored figures that it is or comes from.
+        rounded: it was computed, and some division in it had to be cut.
+        glossary: the one that named it.
+    """
 
     key: MetricKey
-    figures: tuple[Figure, ...]
-    conflicting: bool
+    library_id: str
+    value: Decimal
+    unit: str
+    snippet_id: str
+    lineages: tuple[Lineage, ...]
+    label: Label
     glossary: Glossary
+    rounded: bool = False
 
 
-def calculate(operation: Operation, first: Operand | None, second: Operand | None, language: str) -> Snippet | Refusal:
-    """The computed figure, or why there is none. None stands for an operand without a figure.
+def operand_of(key: MetricKey, figures: Sequence[Figure], glossary: Glossary) -> Operand | RefusalReason:
+    """What a found query gives to compute with: the latest of the versions that were given.
 
-    An operand has one value: sources that state it with different digits leave none to compute with, even where they
-    agree within their precision.
+    Of sources that agree within their precision the most precise one is taken. Sources that disagree leave none, and
+    neither does a figure in several units.
     """
-    if first is None or second is None:
-        return make_refusal(RefusalReason.OPERAND_MISSING, language)
-    one, two = single_figure(first), single_figure(second)
-    if one is None or two is None:
-        return make_refusal(RefusalReason.OPERAND_CONFLICTING, language)
-    units = {unit_key(figure.record.unit) for operand in (first, second) for figure in operand.figures}
-    if len(units) > 1:
+    latest = list({(each.library_id, each.fact.fact_id): each for each in figures}.values())
+    if conflicting_figures(latest):
+        return RefusalReason.OPERAND_CONFLICTING
+    if len({unit_key(figure.record.unit) for figure in latest}) > 1:
+        return RefusalReason.UNLIKE_UNITS
+    figure = most_precise(latest, lambda each: (each.record.value, each.record.decimals))
+    return Operand(
+        key,
+        figure.library_id,
+        Decimal(figure.record.value),
+        figure.record.unit,
+        fact_snippet_id(figure),
+        (fact_lineage(figure),),
+        figure.record.label,
+        glossary,
+    )
+
+
+def calculate(
+    operation: Operation, first: Operand | RefusalReason, second: Operand | RefusalReason, language: str
+) -> Snippet | Refusal:
+    """The computed figure, or why there is none: the first operand that there is none of says why."""
+    for operand in (first, second):
+        if isinstance(operand, RefusalReason) and operand is not RefusalReason.UNLIKE_UNITS:
+            return make_refusal(operand, language)
+    if isinstance(first, RefusalReason) or isinstance(second, RefusalReason):
         return make_refusal(RefusalReason.UNLIKE_UNITS, language)
-    computed = _compute(operation, Decimal(one.record.value), Decimal(two.record.value))
+    if unit_key(first.unit) != unit_key(second.unit):
+        return make_refusal(RefusalReason.UNLIKE_UNITS, language)
+    computed = _compute(operation, first.value, second.value)
     if computed is None:
         return make_refusal(RefusalReason.DIVISION_BY_ZERO, language)
     value, rounded = computed
-    unit = one.record.unit if operation is Operation.DIFFERENCE else RATIO
-    return _snippet(operation, (first, second), (one, two), value, unit, rounded=rounded, language=language)
-
-
-def single_figure(operand: Operand) -> Figure | None:
-    """The figure to compute with: the latest of the versions that were given, where all sources state one value."""
-    latest = {(figure.library_id, figure.fact.fact_id): figure for figure in operand.figures}
-    by_unit: dict[str, set[Decimal]] = {}
-    for figure in latest.values():
-        by_unit.setdefault(figure.record.unit.casefold(), set()).add(Decimal(figure.record.value))
-    if operand.conflicting or any(len(values) > 1 for values in by_unit.values()):
-        return None
-    return next(iter(latest.values()))
+    unit = first.unit if operation is Operation.DIFFERENCE else RATIO
+    return _snippet(operation, (first, second), value, unit, rounded=rounded, language=language)
 
 
 def _compute(operation: Operation, first: Decimal, second: Decimal) -> tuple[Decimal, bool] | None:
@@ -97,7 +125,6 @@ def _compute(operation: Operation, first: Decimal, second: Decimal) -> tuple[Dec
 def _snippet(
     operation: Operation,
     operands: tuple[Operand, Operand],
-    figures: tuple[Figure, Figure],
     value: Decimal,
     unit: str,
     *,
@@ -105,27 +132,31 @@ def _snippet(
     language: str,
 ) -> Snippet:
     text = format(value, "f")
-    ids = tuple(fact_snippet_id(figure.library_id, figure.fact) for figure in figures)
-    library_id = figures[0].library_id
-    glossary = operands[0].glossary
+    ids = tuple(operand.snippet_id for operand in operands)
+    library_id = operands[0].library_id
     keys = (operands[0].key, operands[1].key)
+    lineages = tuple(lineage for operand in operands for lineage in operand.lineages)
     return Snippet(
         snippet_id=make_snippet_id(
             "derived", library_id, f"{operation.name} {' '.join(ids)}", text_sha256(f"{text} {unit}")
         ),
-        lineage=Lineage(library_id=library_id, members=tuple(fact_lineage(figure) for figure in figures)),
+        lineage=Lineage(
+            library_id=library_id,
+            members=lineages[:MOST_MEMBERS],
+            members_omitted=max(0, len(lineages) - MOST_MEMBERS),
+        ),
         trust=Trust.CITABLE,
         payload=DerivedFigure(
             operation=operation,
             expression=_EXPRESSIONS[operation],
             value=text,
             unit=unit,
-            rounded=rounded,
-            statement=derived_statement(operation, *keys, text, unit, glossary, language),
+            rounded=rounded or any(operand.rounded for operand in operands),
+            statement=derived_statement(operation, *keys, text, unit, operands[0].glossary, language),
             key=_common(*keys),
             operand_ids=ids,
         ),
-        label=max(figure.record.label for figure in figures),
+        label=max(operand.label for operand in operands),
     )
 
 

@@ -7,17 +7,18 @@ are shown are read whole.
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
 from itertools import groupby
 from operator import attrgetter, itemgetter
 from weakref import WeakKeyDictionary
 
-from groundwire_server.evidence import Dimension, FactVersion, Label, Period, make_snippet_id, text_sha256
+from groundwire_server.evidence import Dimension, FactVersion, Label, Period
 from groundwire_server.glossary import FiscalCalendar, Glossary
+from groundwire_server.metric.conflict import conflicting_values, most_precise
+from groundwire_server.metric.exit import statement_id
 from groundwire_server.metric.figures import Figure, FigureReader
 from groundwire_server.metric.units import unit_key
 from groundwire_server.store import FactLine, StoreReader
@@ -27,7 +28,6 @@ __all__ = [
     "FigureColumn",
     "calendars_of",
     "figures_of_many",
-    "line_snippet_id",
     "single_line",
     "whole_figures",
 ]
@@ -42,24 +42,30 @@ class FigureColumn:
     """What each entity has.
 
     Attributes:
-        lines: the figure to compute with by entity, where all of its sources state one value.
-        conflicting: entities whose sources state several values, be it within their precision: none to compute with.
+        lines: the figure to compute with by entity: of sources that agree the most precise one.
+        conflicting: entities whose sources disagree beyond their precision: none to compute with.
         unlike: entities with figures in several units.
         versions: of the facts that have several, how many.
+        repeats: by fact_row, of lines that say what versions before them said, how many these are.
     """
 
     lines: Mapping[str, FactLine]
     conflicting: frozenset[str] = frozenset()
     unlike: frozenset[str] = frozenset()
     versions: Mapping[str, int] = field(default_factory=dict)
+    repeats: Mapping[int, int] = field(default_factory=dict)
     _ids: dict[int, str] = field(default_factory=dict, compare=False, repr=False)
 
-    def snippet_ids(self, library_id: str, lines: Sequence[FactLine]) -> tuple[str, ...]:
-        """Ids of the snippets of lines, each made once."""
+    def snippet_ids(self, library_id: str, lines: Sequence[FactLine], repeats: Mapping[int, int]) -> tuple[str, ...]:
+        """Ids of the snippets of lines, each made once.
+
+        Args:
+            repeats: those of the column, and of lines that were found beside it.
+        """
         known = self._ids
         for line in lines:
             if line.fact_row not in known:
-                known[line.fact_row] = line_snippet_id(library_id, line)
+                known[line.fact_row] = _snippet_id(library_id, line, repeats.get(line.fact_row, 0))
         return tuple([known[line.fact_row] for line in lines])
 
 
@@ -94,35 +100,37 @@ def figures_of_many(
 def single_line(latest: Iterable[FactLine]) -> tuple[FactLine | None, bool]:
     """The figure to compute with of the latest values of all sources, and whether they are in several units.
 
-    None: sources that state several values in one unit leave none to compute with.
+    Where they agree it is the most precise one. None: sources that disagree leave none to compute with.
     """
     ordered = sorted(latest, key=lambda line: (line.unit.casefold(), line.source, line.fact_id))
-    stated: dict[str, set[Decimal]] = {}
-    for line in ordered:
-        stated.setdefault(line.unit.casefold(), set()).add(Decimal(line.value))
     unlike = len({unit_key(line.unit) for line in ordered}) > 1
-    return (None if any(len(values) > 1 for values in stated.values()) else ordered[0]), unlike
+    if conflicting_values((line.fact_row, line.value, line.unit, line.decimals) for line in ordered):
+        return None, unlike
+    return most_precise(ordered, lambda line: (line.value, line.decimals)), unlike
 
 
-def line_snippet_id(library_id: str, line: FactLine) -> str:
+def _snippet_id(library_id: str, line: FactLine, repeat: int) -> str:
     """Id of the snippet of a line: as `fact_snippet_id` gives it for the whole figure."""
     filed = "" if line.filed_at is None else (_EPOCH + timedelta(microseconds=line.filed_at)).isoformat()
-    stated = "\n".join((line.value, line.unit, filed, line.source_doc, line.locator))
-    return make_snippet_id("fact", library_id, line.fact_id, text_sha256(stated))
+    parts = (line.value, line.unit, filed, line.source_doc, line.locator)
+    return statement_id(library_id, line.fact_id, parts, repeat)
 
 
-def whole_figures(figures: FigureReader, lines: Sequence[FactLine], versions: Mapping[str, int]) -> list[Figure]:
+def whole_figures(
+    figures: FigureReader, lines: Sequence[FactLine], versions: Mapping[str, int], repeats: Mapping[int, int]
+) -> list[Figure]:
     """The whole figures of some lines, in their order.
 
     Args:
         versions: how many versions there are of the facts that have several.
+        repeats: as in `FigureColumn`.
     """
     clearance = min(figures.call.principal.clearance, Label.CONFIDENTIAL)
     found: list[Figure] = []
     for fact in figures.reader.fact_rows(clearance, [line.fact_row for line in lines]):
         record, count = fact.record, versions.get(fact.fact_id, 1)
         version = FactVersion(count, count, record.filed_at, record.author, record.reason) if count > 1 else None
-        found.append(Figure(figures.library_id, fact, version, latest=True))
+        found.append(Figure(figures.library_id, fact, version, True, repeats.get(fact.fact_row, 0)))
     return found
 
 
@@ -133,15 +141,21 @@ def _column(lines: list[FactLine]) -> FigureColumn:
     conflicting: set[str] = set()
     unlike: set[str] = set()
     versions: dict[str, int] = {}
+    repeats: dict[int, int] = {}
     for entity, group in groupby(lines, key=itemgetter(0)):
         own = list(group)
         if len(own) == 1:
             continue
         latest: dict[str, FactLine] = {}
+        said: Counter[tuple[object, ...]] = Counter()
         for line in sorted(own, key=attrgetter("stated_at", "fact_row")):
             if line.fact_id in latest:
                 versions[line.fact_id] = versions.get(line.fact_id, 1) + 1
             latest[line.fact_id] = line
+            statement = (line.fact_id, line.value, line.unit, line.filed_at, line.source_doc, line.locator)
+            if said[statement]:
+                repeats[line.fact_row] = said[statement]
+            said[statement] += 1
         single, of_unlike = single_line(latest.values())
         if of_unlike:
             unlike.add(entity)
@@ -150,7 +164,7 @@ def _column(lines: list[FactLine]) -> FigureColumn:
             del singles[entity]
         else:
             singles[entity] = single
-    return FigureColumn(singles, frozenset(conflicting), frozenset(unlike), versions)
+    return FigureColumn(singles, frozenset(conflicting), frozenset(unlike), versions, repeats)
 
 
 class Calendars:

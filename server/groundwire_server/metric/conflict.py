@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from decimal import Context, Decimal
 from typing import TypeVar
 
 from groundwire_server.metric.figures import Figure
 
-__all__ = ["conflicting_figures", "conflicting_values", "disagree"]
+__all__ = ["conflicting_figures", "conflicting_values", "disagree", "most_precise"]
 
 _Source = TypeVar("_Source", bound=Hashable)
+_Given = TypeVar("_Given")
 
 # Exact for every value that is stored: the longest has some thousand digits on either side of the point.
 _EXACT = Context(prec=8000)
@@ -36,11 +37,16 @@ def disagree(one: str, one_decimals: int | None, other: str, other_decimals: int
 def _range(text: str, decimals: int | None) -> tuple[Decimal, Decimal]:
     """The ends, both exclusive, between which a source says that the value lies: half of its last place beside it."""
     value = Decimal(text)
-    if decimals is None:
-        exponent = value.as_tuple().exponent
-        decimals = -exponent if isinstance(exponent, int) else 0
-    half = Decimal(5).scaleb(-decimals - 1, _EXACT)
+    half = Decimal(5).scaleb(-_places(text, decimals) - 1, _EXACT)
     return _EXACT.subtract(value, half), _EXACT.add(value, half)
+
+
+def _places(text: str, decimals: int | None) -> int:
+    """Decimal places that a source vouches for: those that it says, else each digit that it has written."""
+    if decimals is not None:
+        return decimals
+    exponent = Decimal(text).as_tuple().exponent
+    return -exponent if isinstance(exponent, int) else 0
 
 
 def conflicting_figures(figures: Sequence[Figure]) -> set[tuple[str, str]]:
@@ -72,6 +78,15 @@ def conflicting_values(stated: Iterable[tuple[_Source, str, str, int | None]]) -
         lowest, highest = min(high for _, high, _ in ranges), max(low for low, _, _ in ranges)
         found |= {source for low, high, source in ranges if low >= lowest or highest >= high}
     return found
+
+
+def most_precise(given: Sequence[_Given], stated: Callable[[_Given], tuple[str, int | None]]) -> _Given:
+    """Of sources that agree the one that says the most: whose last place counts the least, of several the first.
+
+    Args:
+        stated: value and decimals of one.
+    """
+    return max(given, key=lambda each: _places(*stated(each)))
 
 
 def _last_of_each(figures: Sequence[Figure]) -> list[Figure]:

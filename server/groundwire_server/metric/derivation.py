@@ -11,6 +11,7 @@ from groundwire_server.errors import ErrorReason, InvalidRequest
 from groundwire_server.evidence import (
     CancelToken,
     DerivedFigure,
+    Filter,
     Label,
     Lineage,
     MetricKey,
@@ -25,9 +26,9 @@ from groundwire_server.evidence import (
     text_sha256,
 )
 from groundwire_server.glossary import derivation_codes, read_derivation
-from groundwire_server.metric.calculation import Operand, single_figure
+from groundwire_server.metric.calculation import MOST_MEMBERS, RATIO, Operand, operand_of
 from groundwire_server.metric.conflict import conflicting_figures, disagree
-from groundwire_server.metric.exit import fact_lineage, fact_snippet
+from groundwire_server.metric.exit import fact_snippet, fact_snippet_id
 from groundwire_server.metric.figures import Figure
 from groundwire_server.metric.formula import MOST_DIGITS, Quantity, compute, written_with_numbers
 from groundwire_server.metric.lookup import Found, LibraryView, Missing, look_up
@@ -36,9 +37,8 @@ from groundwire_server.metric.request import VersionPolicy
 from groundwire_server.metric.statement import formula_statement
 from groundwire_server.metric.units import unit_key
 
-__all__ = ["CameToBe", "derive_figure"]
+__all__ = ["CameToBe", "agree", "compute_figure", "derive_figure"]
 
-_MOST_MEMBERS = 100
 _DEEPEST = 50
 
 
@@ -48,12 +48,16 @@ class CameToBe:
 
     snippets: the figure, what it is made of level by level, and at last the earlier versions of all that is stored.
     figures: the stored figures that are named; none where it is computed.
+    operand: what it is to compute further with, where it is computed itself.
+    hint_dropped: some figure that it stands on does not fit the call's hint.
     """
 
     key: MetricKey
     named: tuple[str, ...]
     snippets: tuple[Snippet, ...]
     figures: tuple[Figure, ...] = ()
+    operand: Operand | None = None
+    hint_dropped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,8 @@ def derive_figure(
     Raises:
         InvalidRequest: a computed figure has too many digits to be told whole.
     """
-    deriver = _Deriver(query, replace(view, figures=replace(view.figures, versions=VersionPolicy.ALL)), asking, cancel)
+    whole = replace(view, figures=replace(view.figures, versions=VersionPolicy.ALL))
+    deriver = _Deriver(query, whole, asking, cancel, None)
     result = deriver.look_up(query.metric)
     if isinstance(result, Unread):
         return result
@@ -96,6 +101,41 @@ def derive_figure(
     if isinstance(part, RefusalReason):
         return make_refusal(part, asking.language)
     return CameToBe(result.key, (part.snippet.snippet_id,), tuple(_in_levels(part)))
+
+
+def compute_figure(
+    query: MetricQuery, key: MetricKey, view: LibraryView, asking: Asking, hint: Filter | None, cancel: CancelToken
+) -> CameToBe | None:
+    """The figure that the formula of the glossary gives for a query that nothing is stored for, with what it is made
+    of; None where there is no formula, or it gives none.
+
+    Args:
+        key: what the query means.
+        view: in the versions that the call asks for; the latest of them is computed with.
+    """
+    term = view.vocabulary.glossary.metrics.get(key.metric)
+    if term is None or not term.derivation.strip():
+        return None
+    deriver = _Deriver(query, view, asking, cancel, hint)
+    try:
+        part = deriver.part(key.metric, ())
+    except InvalidRequest:  # of more digits than can be told whole
+        return None
+    if isinstance(part, RefusalReason):
+        return None
+    operand = Operand(
+        key,
+        view.library_id,
+        part.quantity.value,
+        part.quantity.unit,
+        part.snippet.snippet_id,
+        part.lineages,
+        part.label,
+        view.vocabulary.glossary,
+        part.quantity.rounded,
+    )
+    snippets = tuple(_in_levels(part, earlier=False))
+    return CameToBe(key, (part.snippet.snippet_id,), snippets, operand=operand, hint_dropped=deriver.hint_dropped)
 
 
 def agree(found: Sequence[CameToBe]) -> bool:
@@ -120,8 +160,12 @@ def agree(found: Sequence[CameToBe]) -> bool:
 class _Deriver:
     """Finds or computes the figures of one entity, period and channel. Each is made once."""
 
-    def __init__(self, query: MetricQuery, view: LibraryView, asking: Asking, cancel: CancelToken) -> None:
+    def __init__(
+        self, query: MetricQuery, view: LibraryView, asking: Asking, cancel: CancelToken, hint: Filter | None
+    ) -> None:
         self._query = query
+        self._hint = hint
+        self.hint_dropped = False
         self._view = view
         self._asking = asking
         self._cancel = cancel
@@ -130,7 +174,9 @@ class _Deriver:
     def look_up(self, metric: str) -> Found | Missing | Unread:
         """What is stored of a metric, in every version."""
         self._cancel.check("lookup")
-        return look_up(replace(self._query, metric=metric), self._view, self._asking, None)
+        found = look_up(replace(self._query, metric=metric), self._view, self._asking, self._hint)
+        self.hint_dropped = self.hint_dropped or (isinstance(found, Found) and found.hint_dropped)
+        return found
 
     def part(self, metric: str, above: tuple[str, ...]) -> _Part | RefusalReason:
         """The figure of a metric, or why there is none. `above`: what is being computed from it."""
@@ -159,19 +205,15 @@ class _Deriver:
         return self._computed(result.key, term.derivation, (*above, metric))
 
     def _stored(self, found: Found) -> _Part | RefusalReason:
-        clashing = bool(conflicting_figures(found.figures))
-        operand = Operand(found.key, found.figures, clashing, self._view.vocabulary.glossary)
-        if len({unit_key(figure.record.unit) for figure in _latest(found.figures)}) > 1:
-            return RefusalReason.UNLIKE_UNITS
-        figure = single_figure(operand)
-        if figure is None:
-            return RefusalReason.OPERAND_CONFLICTING
-        record = figure.record
+        operand = operand_of(found.key, found.figures, self._view.vocabulary.glossary)
+        if isinstance(operand, RefusalReason):
+            return operand
+        figure = next(each for each in found.figures if fact_snippet_id(each) == operand.snippet_id)
         return _Part(
             self.snippet(figure),
-            Quantity(Decimal(record.value), record.unit),
-            (fact_lineage(figure),),
-            record.label,
+            Quantity(operand.value, operand.unit),
+            operand.lineages,
+            operand.label,
             earlier=self.earlier(found.figures, [figure]),
         )
 
@@ -201,8 +243,15 @@ class _Deriver:
         places = {code: place for place, code in enumerate(codes, start=1)}
         return self._derived(key, computed, written_with_numbers(formula, places), parts)
 
+    def _unit(self, metric: str, computed: Quantity) -> str:
+        """What the arithmetic gives; of a ratio that the formula scales, such as to percents, what the term says."""
+        term = self._view.vocabulary.glossary.metrics.get(metric)
+        if term is not None and term.unit and computed.is_scaled and computed.unit == RATIO:
+            return term.unit
+        return computed.unit
+
     def _derived(self, key: MetricKey, computed: Quantity, expression: str, parts: list[_Part]) -> _Part:
-        value, unit = format(computed.value, "f"), computed.unit
+        value, unit = format(computed.value, "f"), self._unit(key.metric, computed)
         library_id = self._view.library_id
         ids = tuple(part.snippet.snippet_id for part in parts)
         lineages = tuple(dict.fromkeys(lineage for part in parts for lineage in part.lineages))
@@ -213,8 +262,8 @@ class _Deriver:
             snippet_id=make_snippet_id("derived", library_id, what, text_sha256(f"{value} {unit}")),
             lineage=Lineage(
                 library_id=library_id,
-                members=lineages[:_MOST_MEMBERS],
-                members_omitted=max(0, len(lineages) - _MOST_MEMBERS),
+                members=lineages[:MOST_MEMBERS],
+                members_omitted=max(0, len(lineages) - MOST_MEMBERS),
             ),
             trust=Trust.CITABLE,
             payload=DerivedFigure(
@@ -237,17 +286,17 @@ def _too_long(metric: str) -> InvalidRequest:
     return InvalidRequest.one("derivation.query", ErrorReason.VALUE_OUT_OF_RANGE, words)
 
 
-def _in_levels(top: _Part) -> Iterable[Snippet]:
+def _in_levels(top: _Part, *, earlier: bool = True) -> Iterable[Snippet]:
     """The figure, its operands, theirs ..., each once; then the earlier versions of those that are stored."""
     seen: dict[str, Snippet] = {}
-    earlier: dict[str, Snippet] = {}
+    before: dict[str, Snippet] = {}
     level = [top]
     while level:
         fresh = {part.snippet.snippet_id: part for part in level if part.snippet.snippet_id not in seen}
         seen.update({name: part.snippet for name, part in fresh.items()})
-        earlier.update({each.snippet_id: each for part in fresh.values() for each in part.earlier})
+        before.update({each.snippet_id: each for part in fresh.values() for each in part.earlier})
         level = [inner for part in fresh.values() for inner in part.parts]
-    return [*seen.values(), *(each for name, each in earlier.items() if name not in seen)]
+    return [*seen.values(), *(each for name, each in before.items() if earlier and name not in seen)]
 
 
 def _latest(figures: Iterable[Figure]) -> list[Figure]:

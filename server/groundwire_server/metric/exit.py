@@ -14,24 +14,37 @@ from groundwire_server.evidence import (
 from groundwire_server.glossary import Glossary
 from groundwire_server.metric.figures import Figure
 from groundwire_server.metric.statement import fact_statement
-from groundwire_server.store import StoredFact
 
-__all__ = ["fact_lineage", "fact_snippet", "fact_snippet_id"]
+__all__ = ["fact_lineage", "fact_snippet", "fact_snippet_id", "statement_id"]
 
 
-def fact_snippet_id(library_id: str, fact: StoredFact) -> str:
+def fact_snippet_id(figure: Figure) -> str:
     """Id of the snippet of one filed value: the same over restarts, another for each version and for each library."""
-    record = fact.record
+    record = figure.record
     filed = record.filed_at.isoformat() if record.filed_at is not None else ""
-    stated = "\n".join((record.value, record.unit, filed, record.source_doc, record.locator))
-    return make_snippet_id("fact", library_id, fact.fact_id, text_sha256(stated))
+    return statement_id(
+        figure.library_id,
+        figure.fact.fact_id,
+        (record.value, record.unit, filed, record.source_doc, record.locator),
+        figure.repeat,
+    )
+
+
+def statement_id(library_id: str, fact_id: str, parts: tuple[str, ...], repeat: int) -> str:
+    """The id by what is stated: value, unit, filing, document and place.
+
+    Args:
+        repeat: how many versions before it state the same.
+    """
+    stated = "\n".join((*parts, str(repeat)) if repeat else parts)
+    return make_snippet_id("fact", library_id, fact_id, text_sha256(stated))
 
 
 def fact_snippet(figure: Figure, glossary: Glossary, language: str, *, conflicting: bool) -> Snippet:
     """The snippet of a figure."""
     record = figure.record
     return Snippet(
-        snippet_id=fact_snippet_id(figure.library_id, figure.fact),
+        snippet_id=fact_snippet_id(figure),
         lineage=fact_lineage(figure),
         trust=Trust.CITABLE,
         payload=MetricFact(

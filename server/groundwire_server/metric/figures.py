@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -22,7 +22,7 @@ from groundwire_server.evidence import (
 from groundwire_server.metric.request import VersionPolicy
 from groundwire_server.store import FactRecord, StoredFact, StoreReader
 
-__all__ = ["FACT_ATTRIBUTES", "Figure", "FigureReader", "is_instant", "period_of"]
+__all__ = ["FACT_ATTRIBUTES", "Figure", "FigureReader", "is_instant", "period_of", "repeat_of"]
 
 FACT_ATTRIBUTES: dict[str, Family] = {
     "channel": Family.TEXT,
@@ -39,12 +39,16 @@ FACT_ATTRIBUTES: dict[str, Family] = {
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A filed value that answers. `version` None: its source has given one value only. `latest`: none is later."""
+    """A filed value that answers. `version` None: its source has given one value only. `latest`: none is later.
+
+    repeat: how many versions of the same source before it say the very same, from the same place and filing.
+    """
 
     library_id: str
     fact: StoredFact
     version: FactVersion | None
     latest: bool
+    repeat: int = 0
 
     @property
     def record(self) -> FactRecord:
@@ -118,7 +122,13 @@ class FigureReader:
             fact = versions[number - 1]
             record = fact.record
             place = FactVersion(number, last, record.filed_at, record.author, record.reason) if last > 1 else None
-            yield Figure(self.library_id, fact, place, latest=number == last)
+            yield Figure(self.library_id, fact, place, number == last, repeat_of(fact, versions[: number - 1]))
+
+
+def repeat_of(fact: StoredFact, earlier: Sequence[StoredFact]) -> int:
+    """How many of the versions before it state what a value states, so that their snippets can be told apart."""
+    own = _statement(fact.record)
+    return sum(_statement(each.record) == own for each in earlier)
 
 
 def is_instant(record: FactRecord) -> bool:
@@ -154,6 +164,10 @@ def _attributes(fact: StoredFact) -> dict[str, Value]:
     else:
         values.pop("valid_as_of", None)
     return values
+
+
+def _statement(record: FactRecord) -> tuple[object, ...]:
+    return record.value, record.unit, record.filed_at, record.source_doc, record.locator
 
 
 def _fact_id(fact: StoredFact) -> str:

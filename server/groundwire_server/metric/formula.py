@@ -22,13 +22,15 @@ _WHOLE = Context(prec=MOST_DIGITS, traps=[Inexact, Overflow])
 class Quantity:
     """A value with its unit, which is empty where nobody has stated one.
 
-    rounded: a division had to be cut. is_number: it stands in the formula itself, and so never had a unit.
+    rounded: a division had to be cut. is_number: it stands in the formula itself, and so never had a unit. is_scaled:
+    it was multiplied or divided by such a number; a ratio then counts hundredths or the like, as its term may say.
     """
 
     value: Decimal
     unit: str
     rounded: bool = False
     is_number: bool = False
+    is_scaled: bool = False
 
     @property
     def is_pure(self) -> bool:
@@ -89,15 +91,17 @@ def _is_sum(formula: Formula) -> bool:
 
 def _combine(sign: str, one: Quantity, two: Quantity) -> Quantity | RefusalReason:
     rounded, is_number = one.rounded or two.rounded, one.is_number and two.is_number
+    by_number = sign in ("*", "/") and one.is_number is not two.is_number
+    is_scaled = one.is_scaled or two.is_scaled or by_number
     if sign in ("+", "-"):
         if not _alike(one, two):
             return RefusalReason.UNLIKE_UNITS
         value = _WHOLE.add(one.value, two.value) if sign == "+" else _WHOLE.subtract(one.value, two.value)
-        return Quantity(value, one.unit or two.unit, rounded, is_number)
+        return Quantity(value, one.unit or two.unit, rounded, is_number, is_scaled)
     if sign == "*":
         if not (one.is_pure or two.is_pure):
             return RefusalReason.UNLIKE_UNITS
-        return Quantity(_WHOLE.multiply(one.value, two.value), _scaled(one, two), rounded, is_number)
+        return Quantity(_WHOLE.multiply(one.value, two.value), _scaled(one, two), rounded, is_number, is_scaled)
     if not two.value:
         return RefusalReason.DIVISION_BY_ZERO
     if not (two.is_pure or _alike(one, two)):
@@ -105,7 +109,7 @@ def _combine(sign: str, one: Quantity, two: Quantity) -> Quantity | RefusalReaso
     context = Context(prec=DIGITS, rounding=ROUND_HALF_EVEN)
     value = context.divide(one.value, two.value)
     unit = _scaled(two, one) if two.is_pure else RATIO
-    return Quantity(value, unit, rounded or bool(context.flags[Inexact]), is_number)
+    return Quantity(value, unit, rounded or bool(context.flags[Inexact]), is_number, is_scaled)
 
 
 def _scaled(one: Quantity, two: Quantity) -> str:

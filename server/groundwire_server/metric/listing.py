@@ -13,7 +13,7 @@ from groundwire_server.evidence import Call, FactVersion, Label, Principal, Revi
 from groundwire_server.glossary import Resolved
 from groundwire_server.metric.conflict import conflicting_figures
 from groundwire_server.metric.exit import fact_snippet
-from groundwire_server.metric.figures import Figure, FigureReader, period_of
+from groundwire_server.metric.figures import Figure, FigureReader, period_of, repeat_of
 from groundwire_server.metric.request import VersionPolicy
 from groundwire_server.metric.vocabulary import vocabulary_of
 from groundwire_server.store import FactPlace, FactRecord, StoredFact
@@ -123,7 +123,11 @@ class _Desk:
         record = fact.record
         version = FactVersion(number, len(filed), record.filed_at, record.author, record.reason)
         figure = Figure(
-            self._snapshot.library_id, fact, version if len(filed) > 1 else None, latest=number == len(filed)
+            self._snapshot.library_id,
+            fact,
+            version if len(filed) > 1 else None,
+            number == len(filed),
+            repeat_of(fact, filed[: number - 1]),
         )
         is_pending = record.review_status is ReviewStatus.PENDING
         named, own_id = self._as_named(fact, beside)

@@ -23,7 +23,7 @@ from groundwire_server.glossary import (
 from groundwire_server.metric.figures import Figure, FigureReader, is_instant, period_of
 from groundwire_server.metric.fiscal import fiscal_spans
 from groundwire_server.metric.reading import Asking, Key, Reading, Unread, read_query
-from groundwire_server.metric.texts import ambiguous_text, unknown_text
+from groundwire_server.metric.texts import ambiguous_text
 from groundwire_server.metric.units import unit_key
 from groundwire_server.metric.vocabulary import Vocabulary
 from groundwire_server.store import StoredFact
@@ -58,9 +58,10 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """Every name is known, and there is no figure."""
+    """Every name is known, and there is no figure. `fits`: the metric can have one for a period of this kind."""
 
     key: MetricKey
+    fits: bool = True
 
 
 def look_up(
@@ -98,6 +99,7 @@ class _Answer:
     figures: tuple[Figure, ...] = ()
     hint_dropped: bool = False
     spans: tuple[str, ...] = ()
+    fits: bool = True
 
 
 def _certain(
@@ -108,7 +110,7 @@ def _certain(
         return Unread(2, "period", query.period, some, ambiguous=True, explanation=ambiguous_text(language))
     if answer.figures:
         return Found(_metric_key(key, dimensions), answer.figures, answer.hint_dropped)
-    return Missing(_metric_key(key, dimensions))
+    return Missing(_metric_key(key, dimensions), answer.fits)
 
 
 def _decided(
@@ -135,7 +137,7 @@ def _metric_key(key: Key, dimensions: tuple[Dimension, ...]) -> MetricKey:
 
 def _figures(key: Key, dimensions: tuple[Dimension, ...], view: LibraryView, hint: Filter | None) -> _Answer:
     if not fits_nature(key.metric, key.period, view.vocabulary):
-        return _Answer()
+        return _Answer(fits=False)
     figures = view.figures.find(key.metric, key.entity, key.period, key.channel, dimensions)
     period = key.period
     if not figures and period.kind is PeriodKind.FISCAL:
@@ -193,8 +195,7 @@ def _dimensions(
             why = ambiguous_text(language)
             return Unread(place, axis, asked.member, some, ambiguous=True, explanation=why)
         else:
-            why = unknown_text(language)
-            return Unread(place, axis, asked.member, resolution.suggestions, ambiguous=False, explanation=why)
+            return Unread(place, axis, asked.member, resolution.suggestions, ambiguous=False, explanation="")
     return tuple(sorted(found, key=lambda dimension: dimension.name))
 
 

@@ -14,7 +14,7 @@ from groundwire_server.glossary import (
     Unknown,
     parse_period,
 )
-from groundwire_server.metric.texts import ambiguous_text, period_text, unknown_text
+from groundwire_server.metric.texts import ambiguous_text, period_text
 from groundwire_server.metric.vocabulary import Vocabulary
 
 __all__ = ["Asking", "Key", "Reading", "Unread", "read_query"]
@@ -116,7 +116,7 @@ def _name_fault(place: int, param: str, raw: str, found: Resolution, language: s
         case Resolved():
             return None
         case Unknown(suggestions):
-            return Unread(place, param, raw, suggestions, ambiguous=False, explanation=unknown_text(language))
+            return Unread(place, param, raw, suggestions, ambiguous=False, explanation="")
         case Ambiguous(candidates):
             some = candidates[:_MOST_SUGGESTIONS]
             return Unread(place, param, raw, some, ambiguous=True, explanation=ambiguous_text(language))

@@ -32,7 +32,6 @@ from groundwire_server.metric.column import (
     FigureColumn,
     calendars_of,
     figures_of_many,
-    line_snippet_id,
     single_line,
     whole_figures,
 )
@@ -82,6 +81,7 @@ class RolledUp:
     part_ids: tuple[str, ...] = ()
     spans: Mapping[int, Days] = field(default_factory=dict)
     versions: Mapping[str, int] = field(default_factory=dict)
+    repeats: Mapping[int, int] = field(default_factory=dict)
 
     def span_of(self, part: FactLine) -> Days:
         """First and last day of a part."""
@@ -89,7 +89,7 @@ class RolledUp:
 
     def part_snippets(self, language: str, begin: int = 0, end: int | None = None) -> list[Snippet]:
         """Snippets of the parts from one place to another, read now."""
-        figures = whole_figures(self.view.figures, self.parts[begin:end], self.versions)
+        figures = whole_figures(self.view.figures, self.parts[begin:end], self.versions, self.repeats)
         glossary = self.view.vocabulary.glossary
         return [fact_snippet(figure, glossary, language, conflicting=False) for figure in figures]
 
@@ -136,7 +136,9 @@ def add_up(
         return make_refusal(RefusalReason.UNLIKE_UNITS, asking.language)
     if not parts:
         return RolledUp(whole, key.period, view)
-    result = RolledUp(whole, key.period, view, None, tuple(parts), adder.ids_of(parts), adder.spans, adder.versions)
+    result = RolledUp(
+        whole, key.period, view, None, tuple(parts), adder.ids_of(parts), adder.spans, adder.versions, adder.repeats
+    )
     return replace(result, figure=_sum(result, missing, asking.language, partial=bool(missing) or cut))
 
 
@@ -156,6 +158,7 @@ class _Adder:
         self.unlike = False  # whether the sources of some part state it in several units
         self.spans: dict[int, Days] = {}
         self.versions: dict[str, int] = dict(self._column.versions) if self._column is not None else {}
+        self.repeats: dict[int, int] = dict(self._column.repeats) if self._column is not None else {}
 
     def part(self, each: Below) -> FactLine | MissingReason | None:
         """The figure of one part, for which the period means the same days unless its own fiscal year says otherwise.
@@ -179,10 +182,8 @@ class _Adder:
 
     def ids_of(self, parts: Sequence[FactLine]) -> tuple[str, ...]:
         """Ids of their snippets."""
-        library_id = self._view.library_id
-        if self._column is None:
-            return tuple(line_snippet_id(library_id, part) for part in parts)
-        return self._column.snippet_ids(library_id, parts)
+        column = self._column or FigureColumn({})
+        return column.snippet_ids(self._view.library_id, parts, self.repeats)
 
     def _read(self) -> FigureColumn | None:
         """The column of all entities; None where a filter decides what counts, or further axes have names to read."""
@@ -208,6 +209,8 @@ class _Adder:
         figure = next(figure for figure in result.figures if figure.fact.fact_row == line.fact_row)
         if figure.version is not None:
             self.versions[line.fact_id] = figure.version.latest_version
+        if figure.repeat:
+            self.repeats[line.fact_row] = figure.repeat
         span = figure.record.period_first, figure.record.period_last
         if span != (self._key.period.first, self._key.period.last):
             self.spans[line.fact_row] = span
@@ -222,7 +225,7 @@ def _sum(result: RolledUp, missing: Sequence[MissingOperand], language: str, *, 
     library_id = result.view.library_id
     what = " ".join((Operation.ROLLUP.name, key.metric, key.entity, key.period, key.channel, *result.part_ids))
     glossary = result.view.vocabulary.glossary
-    members = whole_figures(result.view.figures, result.parts[:_MOST_MEMBERS], result.versions)
+    members = whole_figures(result.view.figures, result.parts[:_MOST_MEMBERS], result.versions, result.repeats)
     return Snippet(
         snippet_id=make_snippet_id("derived", library_id, what, text_sha256(f"{value} {unit} {partial}")),
         lineage=Lineage(

@@ -5,17 +5,12 @@ from __future__ import annotations
 from groundwire_server.evidence import LANGUAGES
 from groundwire_server.glossary import PeriodFault
 
-__all__ = ["ambiguous_text", "not_found_text", "period_text", "unknown_text"]
+__all__ = ["ambiguous_text", "not_found_text", "period_text"]
 
 _NOT_FOUND = {
     "en": "No figure is stored for this metric, entity and channel in {period}.",
     "zh": "没有存储该指标、该主体、该渠道在 {period} 的数值。",
     "ja": "この指標・対象・チャネルについて、{period} の数値は保存されていません。",
-}
-_UNKNOWN = {
-    "en": "This name is not known here.",
-    "zh": "此处没有这个名称。",
-    "ja": "この名称は登録されていません。",
 }
 _AMBIGUOUS = {
     "en": "This name means several things, and none is picked.",
@@ -63,11 +58,6 @@ def not_found_text(period: str, language: str) -> str:
     'No figure is stored for this metric, entity and channel in 2024Q3.'
     """
     return _in(_NOT_FOUND, language).format(period=period)
-
-
-def unknown_text(language: str) -> str:
-    """That a name is not known."""
-    return _in(_UNKNOWN, language)
 
 
 def ambiguous_text(language: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from groundwire_server.evidence import (
     Call,
     Degradation,
+    DerivedFigure,
     EndReason,
     ExplainLevel,
     Header,
@@ -153,7 +154,7 @@ def _figure_parts(outcome: MetricOutcome, snippets: dict[str, Snippet], language
             parts = [
                 AnswerPart(one.payload.statement, (one.snippet_id,), AnswerOrigin.FACTS)
                 for one in found
-                if isinstance(one.payload, MetricFact)
+                if isinstance(one.payload, DerivedFigure | MetricFact)
             ]
             warning = [AnswerPart(conflict_text(language), (), AnswerOrigin.FIXED)] if conflicting else []
             return warning + parts
