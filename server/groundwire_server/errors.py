@@ -259,11 +259,21 @@ class RowRefused(GroundwireError):
     Attributes:
         column: column or field that is wrong.
         value: what was given, cut to 200 code points.
+        further: what else is wrong with the same row.
     """
 
     status = "INVALID_ARGUMENT"
 
-    def __init__(self, reason: ErrorReason, message: str, *, column: str, value: str) -> None:
+    def __init__(
+        self, reason: ErrorReason, message: str, *, column: str, value: str, further: Sequence[RowRefused] = ()
+    ) -> None:
         super().__init__(reason, message, details={"column": column})
         self.column = column
         self.value = value[:200]
+        self.further = tuple(further)
+
+    @classmethod
+    def of(cls, faults: Sequence[RowRefused]) -> RowRefused:
+        """One refusal that tells of all that is wrong with a row; at least one fault."""
+        first, *others = faults
+        return cls(first.reason, first.message, column=first.column, value=first.value, further=others)

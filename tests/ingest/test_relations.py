@@ -20,8 +20,9 @@ from groundwire_server.glossary import (
     Synonym,
 )
 from groundwire_server.ingest import RelationFields, RelationRules
-from groundwire_server.ingest.relation_names import parse_relation_mapping
-from groundwire_server.ingest.relations import read_relation, read_relation_file
+from groundwire_server.ingest.relation_files import read_relation_file
+from groundwire_server.ingest.relation_names import RelationMapping, parse_relation_mapping
+from groundwire_server.ingest.relations import read_relation
 from groundwire_server.store import EdgeRecord
 from tests.support.hostile_text import hostile_text
 
@@ -51,7 +52,7 @@ def lines(*rows: dict[str, object]) -> bytes:
 
 
 def read(raw: bytes, rules: RelationRules = RULES, columns: dict[str, str] | None = None) -> list[EdgeRecord]:
-    read = [record for _, record in read_relation_file("edges.jsonl", raw, rules, columns)]
+    read = [record for _, record in read_relation_file("edges.jsonl", raw, rules, RelationMapping(columns or {}))]
     assert not [record for record in read if isinstance(record, RowRefused)]
     return [record for record in read if isinstance(record, EdgeRecord)]
 
@@ -228,7 +229,7 @@ def test_labels_of_rows_that_say_none_are_the_librarys() -> None:
 
 
 def test_a_mapping_says_where_fields_stand_and_what_relations_are_called() -> None:
-    columns, changes, attributes = parse_relation_mapping(
+    columns, changes, attributes, *_ = parse_relation_mapping(
         '[columns]\nsubject = "child"\nobject = "mother"\n[controlled_by]\ninverse = "controls"\n[owned_by]\n'
     )
     assert attributes == {}
@@ -304,7 +305,7 @@ def test_further_keys_of_a_row_are_attributes_where_the_mapping_says_so() -> Non
     mapping = parse_relation_mapping('[attributes]\nseat = "jurisdiction"\nsince = "year"')
     row = {"subject": "a", "relation": "r", "object": "b", "jurisdiction": "Japan", "year": 2019, "note": "x"}
     raw = lines({**row, "pct": 51}, {**row, "jurisdiction": None, "year": ""}, {**row, "year": {"a": 1}})
-    found = [each for _, each in read_relation_file("r.jsonl", raw, RelationRules(), {}, mapping.attributes)]
+    found = [each for _, each in read_relation_file("r.jsonl", raw, RelationRules(), mapping)]
     assert isinstance(found[0], EdgeRecord)
     assert found[0].attributes == (
         Attribute("pct", Decimal(51)),

@@ -36,7 +36,7 @@ def command() -> None:
 @library_option
 @click.option(
     "--form",
-    type=click.Choice(["jsonl", "csv", "relations_jsonl"]),
+    type=click.Choice(["jsonl", "csv", "relations_jsonl", "relations_csv", "graphml"]),
     help="What the files hold. [by their names: figures]",
 )
 @click.option(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
@@ -10,12 +11,15 @@ from groundwire_server.errors import DocumentRefused, ErrorReason, InvalidReques
 from groundwire_server.ingest.facts import FactRules, read_fact_file
 from groundwire_server.ingest.head import FactFileHead, check_doc_id
 from groundwire_server.ingest.json_rows import read_json_rows
+from groundwire_server.ingest.relation_files import RELATION_FORMS, read_relation_file
 from groundwire_server.ingest.relation_names import parse_relation_mapping
-from groundwire_server.ingest.relations import RelationRules, read_relation_file
+from groundwire_server.ingest.relations import RelationRules
 from groundwire_server.library import Snapshot
 from groundwire_server.store.rows import EdgeRecord, FactRecord
 
 __all__ = ["FACT_FILE_FORMS", "FactFileRow", "FactIngestRules", "form_of", "read_rows"]
+
+_HEADING_BYTES = 64 << 10
 
 FactFileRow = tuple[int, FactRecord | EdgeRecord | RowRefused]
 
@@ -68,7 +72,9 @@ def form_of(head: FactFileHead, raw: bytes) -> str:
         return said
     match PurePosixPath(head.name).suffix.casefold():
         case ".csv":
-            return "csv"
+            return "relations_csv" if _heads_relations(raw, head.mapping_toml) else "csv"
+        case ".graphml":
+            return "graphml"
         case ".jsonl" | ".ndjson":
             return "relations_jsonl" if _holds_relations(raw) else "jsonl"
         case suffix:
@@ -87,6 +93,20 @@ def _holds_relations(raw: bytes) -> bool:
     return False
 
 
+def _heads_relations(raw: bytes, mapping_toml: str) -> bool:
+    """Whether the heading of a table, or what a mapping makes of it, is that of relations."""
+    heading = raw[:_HEADING_BYTES].split(b"\n")[0].decode("utf-8", "replace").casefold()
+    words = set(re.findall(r"[a-z_]+", heading))
+    if "metric" in words or "value" in words:
+        return False
+    try:
+        mapping = parse_relation_mapping(mapping_toml)
+    except InvalidRequest:
+        return False
+    said = {*words, *mapping.columns, *mapping.constants}
+    return {"subject", "relation", "object"} <= said
+
+
 def _facts(form: str) -> Callable[[FactFileHead, bytes, FactIngestRules], Iterator[FactFileRow]]:
     def read(head: FactFileHead, raw: bytes, rules: FactIngestRules) -> Iterator[FactFileRow]:
         of_file = rules.facts if head.label is None else replace(rules.facts, default_label=head.label)
@@ -95,16 +115,17 @@ def _facts(form: str) -> Callable[[FactFileHead, bytes, FactIngestRules], Iterat
     return read
 
 
-def _relations(head: FactFileHead, raw: bytes, rules: FactIngestRules) -> Iterator[FactFileRow]:
-    mapping = parse_relation_mapping(head.mapping_toml)
-    of_file = replace(rules.relations, names=rules.relations.names.extended(mapping.names))
-    if head.label is not None:
-        of_file = replace(of_file, default_label=head.label)
-    yield from read_relation_file(head.name, raw, of_file, mapping.columns, mapping.attributes)
+def _relations(form: str) -> Callable[[FactFileHead, bytes, FactIngestRules], Iterator[FactFileRow]]:
+    def read(head: FactFileHead, raw: bytes, rules: FactIngestRules) -> Iterator[FactFileRow]:
+        mapping = parse_relation_mapping(head.mapping_toml)
+        of_file = rules.relations if head.label is None else replace(rules.relations, default_label=head.label)
+        yield from read_relation_file(head.name, raw, of_file, mapping, form=form)
+
+    return read
 
 
 FACT_FILE_FORMS: dict[str, Callable[[FactFileHead, bytes, FactIngestRules], Iterator[FactFileRow]]] = {
     "csv": _facts("csv"),
     "jsonl": _facts("jsonl"),
-    "relations_jsonl": _relations,
+    **{form: _relations(form) for form in RELATION_FORMS},
 }

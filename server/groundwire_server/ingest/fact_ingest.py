@@ -163,13 +163,14 @@ def _write(writer: StoreWriter, batch: _Batch, clearance: Label) -> RowsOutcome:
 
 
 def _listed(batch: _Batch, refused: list[tuple[int, RowRefused]]) -> tuple[RejectedRow, ...]:
+    faults = [(row, fault) for row, error in refused for fault in (error, *error.further)]
     rows = [
         RejectedRow(batch.seq, batch.file, row, error.column, error.value, error.reason, str(error))
-        for row, error in refused[:MAX_LISTED_ROWS]
+        for row, error in faults[:MAX_LISTED_ROWS]
     ]
-    rest = len(refused) - MAX_LISTED_ROWS
+    rest = len(faults) - MAX_LISTED_ROWS
     if rest > 0:
-        message = f"and {rest} more rows, which are not listed"
+        message = f"and {rest} more faults, which are not listed"
         rows.append(RejectedRow(batch.seq, batch.file, 0, "", "", ErrorReason.INVALID_REQUEST, message))
     return tuple(rows)
 

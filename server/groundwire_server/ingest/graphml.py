@@ -1,0 +1,208 @@
+"""Relations from GraphML, as graph tools and `groundwire relations export` write it (formats.md, Relations)."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal, InvalidOperation
+
+from lxml import etree
+
+from groundwire_server.errors import DocumentRefused, ErrorReason, RowRefused
+from groundwire_server.evidence import Attribute, Value
+from groundwire_server.ingest.documents import read_period
+from groundwire_server.ingest.relation_names import RELATION_FIELDS, RelationMapping
+from groundwire_server.ingest.relation_tables import RelationRow, RelationRows, with_constants
+from groundwire_server.readers.container import raise_if_out_of_memory, refuse_hidden_entities
+
+__all__ = ["GRAPHML_TYPES", "read_graphml"]
+
+GRAPHML_TYPES = "urn:groundwire:types"
+"""Namespace of the attribute `type` of a key that we write: what GraphML's own types cannot say."""
+
+_MAX_DEPTH = 64
+_NAMES = ("code", "label", "name")  # of a node, the first that it has; else its id
+_RELATIONS = ("relation", "label", "name", "type")  # of an edge
+_KINDS = ("kind", "type")
+# Who finds relations without a model in between.
+_CHECKED = frozenset({"co_occurrence", "facts", "file", "glossary", "metadata", "titles"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    name: str
+    kind: str  # of its values
+    ours: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Edge:
+    edge_id: str
+    source: str
+    target: str
+    data: dict[str, str] = field(default_factory=dict)
+
+
+def read_graphml(name: str, raw: bytes, mapping: RelationMapping) -> RelationRows:
+    """Each edge in the order of the file; nested graphs count as one, and an undirected edge leads as it is written.
+
+    What a node is called: its data `code`, else `label`, else `name`, else its id; its kind: `kind`, else `type`.
+    What a relation is called: `relation`, else `label`, `name`, `type` of the edge. [columns] names other data, of the
+    node for `subject` and `object`. An edge of a node that the file does not declare is RELATION_UNKNOWN_END, and one
+    that says that a model found it is refused: what nobody checked does not become a stated relation by being copied.
+
+    Raises:
+        DocumentRefused: DOCUMENT_BROKEN for no GraphML and for one that declares entities, DOCUMENT_TOO_LARGE too deep.
+    """
+    refuse_hidden_entities(name, "graph", raw, _MAX_DEPTH)
+    graph = _read(name, raw)
+    for number, edge in enumerate(graph.edges, 1):
+        yield number, _row(number, edge, graph, mapping)
+
+
+@dataclass(slots=True)
+class _Graph:
+    keys: dict[str, _Key] = field(default_factory=dict)
+    nodes: dict[str, dict[str, str]] = field(default_factory=dict)
+    edges: list[_Edge] = field(default_factory=list)
+
+
+def _read(name: str, raw: bytes) -> _Graph:
+    graph = _Graph()
+    root = ""
+    stream = etree.iterparse(
+        io.BytesIO(raw),
+        events=("start", "end"),
+        resolve_entities=False,
+        load_dtd=False,
+        no_network=True,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
+    )
+    try:
+        for event, element in stream:
+            tag = _local(element)
+            if event == "start":
+                root = root or tag
+                continue
+            match tag:
+                case "key":
+                    _take_key(element, graph)
+                case "node":
+                    graph.nodes[element.get("id") or ""] = _data(element)
+                    _let_go(element)
+                case "edge":
+                    ends = (element.get("source") or "", element.get("target") or "")
+                    graph.edges.append(_Edge(element.get("id") or "", *ends, _data(element)))
+                    _let_go(element)
+                case _:
+                    pass
+    except etree.LxmlError as error:
+        raise_if_out_of_memory(error)
+        line = getattr(error, "lineno", None)
+        raise _broken(name, f"it is no well-formed XML{f' (line {line})' if line else ''}") from None
+    if root != "graphml":
+        raise _broken(name, f"it is no GraphML: its root is {root[:80]!r}")
+    return graph
+
+
+def _local(element: etree._Element) -> str:
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+
+
+def _take_key(element: etree._Element, graph: _Graph) -> None:
+    key_id = element.get("id") or ""
+    ours = element.get(f"{{{GRAPHML_TYPES}}}type")
+    graph.keys[key_id] = _Key(
+        element.get("attr.name") or key_id, ours or element.get("attr.type") or "string", bool(ours)
+    )
+
+
+def _data(element: etree._Element) -> dict[str, str]:
+    """By id of the key."""
+    return {child.get("key") or "": child.text or "" for child in element if _local(child) == "data"}
+
+
+def _let_go(element: etree._Element) -> None:
+    """What was read is kept no longer; nested graphs have been read before their node ends."""
+    element.clear()
+    parent = element.getparent()
+    while parent is not None and element.getprevious() is not None and _local(parent[0]) in ("node", "edge"):
+        del parent[0]
+
+
+def _row(number: int, edge: _Edge, graph: _Graph, mapping: RelationMapping) -> RelationRow | RowRefused:
+    faults = [
+        RowRefused(
+            ErrorReason.RELATION_UNKNOWN_END, f"{column} {end[:80]!r} is no node of the file.", column=column, value=end
+        )
+        for column, end in (("subject", edge.source), ("object", edge.target))
+        if end not in graph.nodes
+    ]
+    others: dict[str, object] = {}
+    attributes: list[Attribute] = []
+    for key_id, text in edge.data.items():
+        key = graph.keys.get(key_id, _Key(key_id, "string", False))
+        try:
+            value = _value(text, key.kind)
+        except (ValueError, KeyError, InvalidOperation):
+            why = f"{key.name[:80]} is no {key.kind[:20]}."
+            faults.append(RowRefused(ErrorReason.VALUE_MALFORMED, why, column=key.name[:80], value=text))
+            continue
+        if key.ours:
+            attributes.append(Attribute(key.name, value))
+        elif isinstance(value, str | bool | int | Decimal):
+            others[key.name] = value
+    found_by = others.get("extractor")
+    if found_by is not None and found_by not in _CHECKED:
+        why = f"It was found by {str(found_by)[:80]!r} and checked by nobody: copying does not make it a stated one."
+        faults.append(RowRefused(ErrorReason.CONTRADICTION, why, column="extractor", value=str(found_by)))
+    if faults:
+        return RowRefused.of(faults)
+    cells = with_constants(_cells(edge, graph, others, mapping), mapping)
+    return RelationRow(cells, others, f"edge={edge.edge_id or number}", tuple(attributes))
+
+
+def _cells(edge: _Edge, graph: _Graph, others: Mapping[str, object], mapping: RelationMapping) -> dict[str, object]:
+    columns = mapping.columns
+    # A label is a name here, of a node or of an edge, and says nothing of who may read it unless the mapping says so.
+    cells = {
+        name: others.get(columns.get(name, name)) for name in RELATION_FIELDS if name != "label" or name in columns
+    }
+    if "relation" not in columns:
+        cells["relation"] = next((others[name] for name in _RELATIONS if others.get(name)), None)
+    for column, end in (("subject", edge.source), ("object", edge.target)):
+        data = {graph.keys[key].name if key in graph.keys else key: text for key, text in graph.nodes[end].items()}
+        names = (columns[column],) if column in columns else _NAMES
+        kinds = (columns[f"{column}_type"],) if f"{column}_type" in columns else _KINDS
+        cells[column] = next((data[name] for name in names if data.get(name)), end)
+        cells[f"{column}_type"] = next((data[name] for name in kinds if data.get(name)), None)
+    return cells
+
+
+def _value(text: str, kind: str) -> Value:
+    match kind:
+        case "int" | "long":
+            return int(text)
+        case "float" | "double":
+            number = Decimal(text.strip())
+            if not number.is_finite():
+                raise ValueError("not finite")
+            return number
+        case "boolean":
+            return {"true": True, "false": False, "1": True, "0": False}[text.strip().casefold()]
+        case "date":
+            return date.fromisoformat(text)
+        case "period":
+            return read_period(text)
+        case "texts":
+            return tuple(text.split("\n"))
+        case _:
+            return text
+
+
+def _broken(name: str, why: str) -> DocumentRefused:
+    return DocumentRefused(ErrorReason.DOCUMENT_BROKEN, f"{name}: {why}.")
