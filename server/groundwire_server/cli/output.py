@@ -15,6 +15,7 @@ from groundwire import (
     AnswerPart,
     Clarification,
     DerivedFigure,
+    GraphCommunity,
     GraphEdge,
     GraphPath,
     MetricFact,
@@ -39,6 +40,8 @@ from groundwire_server.cli.terminal import paint
 from groundwire_server.cli.walks import chain_text, edge_text
 
 __all__ = ["as_json", "as_plain", "describe", "show", "show_json"]
+
+_NODES_SHOWN = 8
 
 _WIDTH = 96
 _FIRST_WORD = re.compile(r"  \[\d+\]|not found|[a-z]+")
@@ -203,8 +206,21 @@ def _snippet(snippet: Snippet, ranks: dict[str, int]) -> list[str]:
             return [f"  [{snippet.rank}]    {edge_text(edge)}", f"         {place}"]
         case GraphPath() as path:
             return [f"  [{snippet.rank}]    {chain_text(path)}"]
+        case GraphCommunity() as community:
+            return [f"  [{snippet.rank}]    {_members(community)}", *_sentences(community)]
         case payload:
             return [f"  [{snippet.rank}]    {type(payload).__name__}", f"         {place}"]
+
+
+def _members(community: GraphCommunity) -> str:
+    """How many nodes there are, and the names of the first."""
+    named = ", ".join(node.label or node.node_id for node in community.nodes[:_NODES_SHOWN])
+    more = ", …" if community.size > _NODES_SHOWN else ""
+    return f"{community.size} nodes: {named}{more}"
+
+
+def _sentences(community: GraphCommunity) -> list[str]:
+    return [f"         {_short(line)}" for line in community.summary.splitlines()]
 
 
 def _missing(figure: DerivedFigure) -> list[str]:

@@ -15,6 +15,7 @@ from groundwire_server.cli.output import describe, show
 from groundwire_server.cli.session import Session
 from groundwire_server.cli.streams import note
 from groundwire_server.cli.tables import Column, show_table
+from groundwire_server.cli.trace_communities import communities
 from groundwire_server.cli.trace_figures import compare, derivation, rollup
 from groundwire_server.cli.walks import chain_text
 
@@ -45,6 +46,7 @@ def command() -> None:
     groundwire trace paths Acme Globex
     groundwire trace closure Acme --relation parent_of
     groundwire trace ancestors Acme Globex
+    groundwire trace communities
     groundwire trace rollup revenue Acme FY2024
     groundwire trace compare revenue FY2024 Acme Globex
     groundwire trace derivation "gross margin" Acme FY2024
@@ -234,6 +236,7 @@ def ancestors(
         _show(found, as_json)
 
 
+command.add_command(communities)
 command.add_command(rollup)
 command.add_command(compare)
 command.add_command(derivation)

@@ -67,6 +67,7 @@ from groundwire_server.evidence.refusal import (
     make_refusal,
 )
 from groundwire_server.evidence.relation import (
+    GraphCommunity,
     GraphEdge,
     GraphNode,
     GraphPath,
@@ -132,6 +133,7 @@ __all__ = [
     "FactVersion",
     "Family",
     "Filter",
+    "GraphCommunity",
     "GraphEdge",
     "GraphNode",
     "GraphPath",

@@ -10,7 +10,7 @@ from groundwire_server.evidence.value import Attribute
 if TYPE_CHECKING:
     from groundwire_server.evidence.snippet import Lineage
 
-__all__ = ["GraphEdge", "GraphNode", "GraphPath"]
+__all__ = ["GraphCommunity", "GraphEdge", "GraphNode", "GraphPath"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,3 +46,16 @@ class GraphPath:
 
     edges: tuple[GraphEdge, ...]
     node_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphCommunity:
+    """Nodes that hang together; context only. `size` counts those that the caller may see, `nodes` are some of them.
+
+    `summary` is made of sentences of the sources, one a line; empty: there are none.
+    """
+
+    community_id: str
+    size: int
+    nodes: tuple[GraphNode, ...]
+    summary: str = ""

@@ -9,7 +9,7 @@ from enum import IntEnum
 
 from groundwire_server.evidence.figure import DerivedFigure, MetricFact
 from groundwire_server.evidence.label import Label
-from groundwire_server.evidence.relation import GraphEdge, GraphPath
+from groundwire_server.evidence.relation import GraphCommunity, GraphEdge, GraphPath
 from groundwire_server.evidence.value import Attribute, Span
 
 __all__ = ["Lineage", "Payload", "Scores", "Snippet", "TextPassage", "Trust", "make_snippet_id", "text_sha256"]
@@ -68,7 +68,7 @@ class TextPassage:
     highlights: tuple[Span, ...] = ()
 
 
-Payload = TextPassage | MetricFact | DerivedFigure | GraphEdge | GraphPath
+Payload = TextPassage | MetricFact | DerivedFigure | GraphEdge | GraphPath | GraphCommunity
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from groundwire_server.graph.request import (
     OPERATIONS,
     Closure,
     CommonAncestors,
+    Communities,
     Compare,
     Derivation,
     Neighborhood,
@@ -26,6 +27,7 @@ __all__ = ["MAX_PATHS", "asked_nodes", "asked_relations", "check_trace", "read_v
 
 MAX_NODE_IDS = 1000
 MAX_PATHS = 1000
+MAX_COMMUNITIES = 1000
 
 _Asked = list[tuple[str, str]]
 
@@ -35,7 +37,12 @@ def asked_nodes(operation: TraceOperation) -> _Asked:
     match operation:
         case Paths(from_id=start, to_id=end):
             return [("paths.from_id", start), ("paths.to_id", end)]
-        case Neighborhood(node_ids=ids) | Closure(node_ids=ids) | CommonAncestors(node_ids=ids):
+        case (
+            Neighborhood(node_ids=ids)
+            | Closure(node_ids=ids)
+            | CommonAncestors(node_ids=ids)
+            | Communities(node_ids=ids)
+        ):
             return _listed(f"{OPERATIONS[type(operation)]}.node_ids", ids)
         case Rollup() | Compare() | Derivation():
             return []
@@ -50,7 +57,7 @@ def asked_relations(operation: TraceOperation) -> _Asked:
             return [*_listed("paths.relations", names), *_listed("paths.pattern", steps)]
         case CommonAncestors(relation=name) | Rollup(relation=name):
             return [(f"{OPERATIONS[type(operation)]}.relation", name)] if name else []
-        case Compare() | Derivation():
+        case Communities() | Compare() | Derivation():
             return []
 
 
@@ -83,10 +90,10 @@ def _listed(path: str, values: Sequence[str]) -> _Asked:
 
 
 def _nodes(operation: TraceOperation) -> Iterator[Violation]:
-    if not isinstance(operation, Neighborhood | Closure | CommonAncestors):
+    if not isinstance(operation, Neighborhood | Closure | CommonAncestors | Communities):
         return
     path, count = f"{OPERATIONS[type(operation)]}.node_ids", len(operation.node_ids)
-    least = 2 if isinstance(operation, CommonAncestors) else 1
+    least = 2 if isinstance(operation, CommonAncestors) else 0 if isinstance(operation, Communities) else 1
     if count < least:
         words = "needs at least one node" if least == 1 else "needs at least two nodes"
         yield Violation(path, ErrorReason.VALUE_REQUIRED, words)
@@ -114,6 +121,8 @@ def _numbers(operation: TraceOperation, request: TraceRequest, limits: TraceLimi
             pass
     if isinstance(operation, Paths):
         bounds.append(("paths.max_paths", operation.max_paths, MAX_PATHS))
+    if isinstance(operation, Communities):
+        bounds.append(("communities.max_communities", operation.max_communities, MAX_COMMUNITIES))
     bounds.append(("budget.max_nodes", budget.max_nodes, limits.max_nodes))
     bounds.append(("budget.max_edges", budget.max_edges, limits.max_edges))
     for path, value, most in bounds:

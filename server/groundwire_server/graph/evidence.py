@@ -90,13 +90,11 @@ class _Titles(NodeNames):
         return GraphNode(format_node_id(kind, code), kind, self._explorer.book.title(place) or code)
 
 
-def _sight(start: WalkStart) -> Sight | None:
+def _sight(start: WalkStart) -> Sight:
     """The relations that the caller may see, as they hold on the day of the call, if it names one."""
     options = start.call.options
     day: date | None = options.valid_at.date() if options.valid_at is not None else None
     generation = start.snapshot.generation_at(options.known_at)
-    if not hasattr(start.snapshot, "relations"):
-        return None
     return start.snapshot.relations().sight(start.call.principal.clearance, generation, first=day, last=day)
 
 

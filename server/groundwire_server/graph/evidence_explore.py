@@ -43,7 +43,7 @@ class Explorer:
         cut: a bound was hit.
     """
 
-    def __init__(self, start: WalkStart, reader: StoreReader, sight: Sight | None) -> None:
+    def __init__(self, start: WalkStart, reader: StoreReader, sight: Sight) -> None:
         self._start = start
         self._columns = start.snapshot.columns
         self._book = start.snapshot.titles()
@@ -72,7 +72,7 @@ class Explorer:
     @property
     def has_relations(self) -> bool:
         """Whether there is anything to follow: an edge, or a title, that the caller may see."""
-        return self._book.any(self._visible) or (self._sight is not None and bool(self._sight.relations))
+        return self._book.any(self._visible) or bool(self._sight.relations)
 
     def explore(self) -> None:
         """Go out from the passages and from the names in the question.
@@ -106,8 +106,7 @@ class Explorer:
             self.documents[doc_id] = self.documents.get(doc_id, 0.0) + 1.0 / rank
             self._wanted.setdefault(doc_id, []).append(row)
         names = [(NAME, mention.name) for mention in self._book.find(self._start.question, self._visible)]
-        if self._sight is not None:
-            names += named_nodes(self._start.question, self._start.snapshot.glossary, self._sight)
+        names += named_nodes(self._start.question, self._start.snapshot.glossary, self._sight)
         self.named = list(dict.fromkeys(names))
         begin: list[Node] = [*((DOCUMENT, doc_id) for doc_id in self.documents), *self.named]
         for node in begin:
@@ -175,8 +174,6 @@ class Explorer:
 
     def _edges_at(self, nodes: Sequence[Node]) -> list[Link]:
         """The stored edges at nodes, and the documents that state them."""
-        if self._sight is None:
-            return []
         view = self._sight.view
         numbers = [number for node in nodes if (number := view.find(*node)) is not None]
         if not numbers:

@@ -11,6 +11,7 @@ __all__ = [
     "OPERATIONS",
     "Closure",
     "CommonAncestors",
+    "Communities",
     "Compare",
     "Derivation",
     "Direction",
@@ -89,6 +90,14 @@ class CommonAncestors:
 
 
 @dataclass(frozen=True, slots=True)
+class Communities:
+    """Nodes that hang together, the largest communities first. `node_ids`: only those with one of these. 0: 10."""
+
+    node_ids: tuple[str, ...] = ()
+    max_communities: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Rollup:
     """Sum of an additive metric over all that is below an entity. An empty relation is parent_of; max_depth 0: all."""
 
@@ -114,13 +123,14 @@ class Derivation:
     query: MetricQuery
 
 
-TraceOperation = Neighborhood | Closure | Paths | CommonAncestors | Rollup | Compare | Derivation
+TraceOperation = Neighborhood | Closure | Paths | CommonAncestors | Communities | Rollup | Compare | Derivation
 
 OPERATIONS: dict[type[TraceOperation], str] = {
     Neighborhood: "neighborhood",
     Closure: "closure",
     Paths: "paths",
     CommonAncestors: "common_ancestors",
+    Communities: "communities",
     Rollup: "rollup",
     Compare: "compare",
     Derivation: "derivation",

@@ -27,6 +27,7 @@ from groundwire_server.evidence import (
 )
 from groundwire_server.graph.budget import Budget
 from groundwire_server.graph.check import asked_nodes, asked_relations, check_trace, read_valid_in
+from groundwire_server.graph.community_trace import trace_communities
 from groundwire_server.graph.edges import Edge, EdgeTest
 from groundwire_server.graph.exit import edge_snippet, path_snippet
 from groundwire_server.graph.figures import trace_figures
@@ -35,7 +36,7 @@ from groundwire_server.graph.nodes import find_nodes
 from groundwire_server.graph.opened import OpenGraph, filter_faults, relation_faults
 from groundwire_server.graph.operations import Piece, Place, Walking, run_operation
 from groundwire_server.graph.plan import trace_plan
-from groundwire_server.graph.request import Compare, Derivation, Paths, Rollup, TraceLimits, TraceRequest
+from groundwire_server.graph.request import Communities, Compare, Derivation, Paths, Rollup, TraceLimits, TraceRequest
 from groundwire_server.security import SecurityGate, drop_unreadable
 
 if TYPE_CHECKING:
@@ -75,6 +76,9 @@ def trace(
     operation = request.operation
     if isinstance(operation, str):
         raise NotImplementedHere(f"graph.{operation}")
+    if isinstance(operation, Communities):
+        yield from trace_communities(request, operation, call, snapshots, gate, limits, degradations)
+        return
     if isinstance(operation, Rollup | Compare | Derivation):
         yield from trace_figures(request, operation, call, snapshots, gate, limits, degradations)
         return

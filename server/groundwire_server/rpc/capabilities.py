@@ -18,6 +18,7 @@ BUILT: frozenset[str] = frozenset(
         "glossary.relations",
         "graph.closure",
         "graph.common_ancestors",
+        "graph.communities",
         "graph.compare",
         "graph.derivation",
         "graph.neighborhood",
@@ -46,7 +47,6 @@ NEEDS_EMBEDDER: frozenset[str] = frozenset({"retrieval.hybrid", "retrieval.vecto
 NOT_BUILT: frozenset[str] = frozenset(
     {
         "explain.trace",
-        "graph.communities",
         "index.representations",
         "index.tree",
         "ingest.withdraw_records",

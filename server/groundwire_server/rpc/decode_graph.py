@@ -10,6 +10,7 @@ from groundwire_server.errors import ErrorReason
 from groundwire_server.graph import (
     Closure,
     CommonAncestors,
+    Communities,
     Compare,
     Derivation,
     Direction,
@@ -84,6 +85,10 @@ def _common_ancestors(message: graph_pb2.CommonAncestors, _findings: Findings) -
     return CommonAncestors(node_ids=tuple(message.node_ids), relation=message.relation)
 
 
+def _communities(message: graph_pb2.Communities, _findings: Findings) -> Communities:
+    return Communities(node_ids=tuple(message.node_ids), max_communities=message.max_communities)
+
+
 def _rollup(message: graph_pb2.Rollup, findings: Findings) -> Rollup:
     if message.max_operands < 0:
         words = f"{message.max_operands} is below 0"
@@ -126,6 +131,7 @@ _OPERATIONS: dict[str, Callable[[Any, Findings], TraceOperation]] = {
     "closure": _closure,
     "paths": _paths,
     "common_ancestors": _common_ancestors,
+    "communities": _communities,
     "rollup": _rollup,
     "compare": _compare,
     "derivation": _derivation,

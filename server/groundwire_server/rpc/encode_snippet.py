@@ -7,6 +7,7 @@ from groundwire_server.errors import ErrorReason, GroundwireError
 from groundwire_server.evidence import (
     DerivedFigure,
     FactVersion,
+    GraphCommunity,
     GraphEdge,
     GraphNode,
     GraphPath,
@@ -84,6 +85,8 @@ def fill_snippet(message: evidence_pb2.Snippet, snippet: Snippet, principal: Pri
             while message.lineage.members and message.ByteSize() > MAX_SNIPPET_BYTES:
                 del message.lineage.members[-1]
                 message.lineage.members_omitted += 1
+        case GraphCommunity() as community:
+            _fill_community(message.community, community)
 
 
 def encode_lineage(lineage: Lineage) -> evidence_pb2.Lineage:
@@ -226,6 +229,14 @@ def _fill_missing(message: evidence_pb2.DerivedFigure, figure: DerivedFigure) ->
             del message.missing[-1]
             break
     message.missing_omitted = len(figure.missing) - len(message.missing)
+
+
+def _fill_community(message: evidence_pb2.GraphCommunity, community: GraphCommunity) -> None:
+    message.community_id = community.community_id
+    message.size = community.size
+    message.summary = wire_text(community.summary)
+    for node in community.nodes:
+        message.nodes.append(_node(node))
 
 
 def _fill_path(message: evidence_pb2.GraphPath, path: GraphPath) -> None:

@@ -14,7 +14,20 @@ from groundwire._operation.options import fill_options, number, texts
 from groundwire._wire.mirror import fill
 from groundwire.v1 import graph_pb2, metric_pb2
 
-__all__ = ["closure", "common_ancestors", "compare", "derivation", "neighborhood", "paths", "rollup"]
+__all__ = ["closure", "common_ancestors", "communities", "compare", "derivation", "neighborhood", "paths", "rollup"]
+
+
+def communities(
+    nodes: Sequence[str],
+    max_communities: int,
+    valid_in: str,
+    include_unverified: bool,
+    budget: TraceBudget | None,
+    options: CallOptions,
+) -> Streamed[Fold[Trace]]:
+    """GraphService.GraphTrace: nodes that hang together."""
+    clusters = graph_pb2.Communities(node_ids=texts("nodes", nodes), max_communities=max_communities)
+    return _walk({"communities": clusters}, valid_in, include_unverified, budget, options)
 
 
 def _walk(

@@ -183,6 +183,23 @@ class ReadingClient(Connection):
 
     def rollup(
         self,
+    def communities(
+        self,
+        nodes: Sequence[str] = (),
+        *,
+        max_communities: int = 0,
+        valid_in: str = "",
+        include_unverified: bool = False,
+        budget: TraceBudget | None = None,
+        **options: Unpack[CallOptions],
+    ) -> Stream[Trace]:
+        """Nodes that hang together, the largest communities first: a GraphCommunity each, context and no citation.
+
+        nodes: only communities that hold one of these. max_communities 0: 10.
+        """
+        operation = walks.communities(nodes, max_communities, valid_in, include_unverified, budget, options)
+        return self._stream(operation, options.get("timeout"))
+
         metric: str,
         entity: str,
         period: str,

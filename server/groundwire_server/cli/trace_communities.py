@@ -1,0 +1,46 @@
+"""`groundwire trace communities`."""
+
+from __future__ import annotations
+
+import click
+
+from groundwire_server.cli.options import COUNT, WORDS, call_options, reading_options
+from groundwire_server.cli.output import show
+from groundwire_server.cli.session import Session
+
+__all__ = ["communities"]
+
+
+@click.command(name="communities")
+@click.argument("nodes", nargs=-1, type=WORDS)
+@click.option("--most", type=COUNT, help="How many are shown. [10]")
+@click.option("--valid-in", type=WORDS, metavar="PERIOD", default="", help="Only what holds on some day of it.")
+@click.option("--unverified", is_flag=True, help="Also relations that nobody has checked.")
+@reading_options
+@click.pass_obj
+def communities(
+    session: Session,
+    nodes: tuple[str, ...],
+    most: int | None,
+    valid_in: str,
+    unverified: bool,
+    libraries: tuple[str, ...],
+    language: str | None,
+    strict: bool,
+    as_json: bool,
+) -> None:
+    """Show what hangs together: the largest communities of nodes, or those of NODES, with sentences of their sources.
+
+    \b
+    groundwire trace communities --most 5
+    groundwire trace communities Acme
+    """
+    with session.client(embedder=False) as client:
+        stream = client.communities(
+            nodes,
+            max_communities=most or 0,
+            valid_in=valid_in,
+            include_unverified=unverified,
+            **call_options(libraries, language, strict),
+        )
+        show(stream, as_json_lines=as_json)
