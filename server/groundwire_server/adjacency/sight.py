@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["STATED_BY", "Sight", "Steps"]
 
-STATED_BY = frozenset({"glossary", "facts", "metadata", "file", "co_occurrence"})
+STATED_BY = frozenset({"glossary", "facts", "metadata", "file", "co_occurrence", "titles"})
 """Who finds edges without a model in between."""
 
 Allowed = NDArray[np.bool_] | None
@@ -111,15 +111,17 @@ class Sight:
             return Steps(none, none, none)
         if len(found) == 1 and ordered:
             return found[0]
-        return self._in_order(Steps(*map(np.concatenate, zip(*found, strict=True))))
+        steps = Steps(*map(np.concatenate, zip(*found, strict=True)))
+        order = self.step_order(*steps)
+        return Steps(*(part[order] for part in steps))
 
-    def _in_order(self, steps: Steps) -> Steps:
+    def step_order(self, origin: Integers, far: Integers, edge: Integers) -> Integers:
+        """Places that put steps in order: by `origin` as a number, then as `steps` says."""
         view = self.view
-        relation = view.relation_rank[view.relation(steps.edge)]
-        high, low = view.id_halves(steps.edge)
-        start = view.rank(view.source(steps.edge))  # between two nodes an edge goes one way or the other
-        order = np.lexsort((low, high, start, relation, view.rank(steps.far), steps.origin))
-        return steps.kept(order)  # type: ignore[arg-type]  # places pick as a mask does
+        relation = view.relation_rank[view.relation(edge)]
+        high, low = view.id_halves(edge)
+        start = view.rank(view.source(edge))  # between two nodes an edge goes one way or the other
+        return np.lexsort((low, high, start, relation, view.rank(far), origin)).astype(np.int64)
 
     def edge_order(self, edges: Integers) -> Integers:
         """Places that put edges in their order: by relation, ids of the ends, own id."""

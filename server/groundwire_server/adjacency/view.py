@@ -15,7 +15,7 @@ from groundwire_server.adjacency.ranges import Integers, lay_out
 from groundwire_server.adjacency.sight import Sight
 from groundwire_server.adjacency.table import Table
 from groundwire_server.adjacency.tail import TailRows, TailView
-from groundwire_server.evidence import Label, format_node_id, parse_node_id
+from groundwire_server.evidence import Label, decode_id, format_node_id, parse_node_id
 
 __all__ = ["AdjacencyView"]
 
@@ -92,6 +92,11 @@ class AdjacencyView:
     def node_ids(self, nodes: Integers | Sequence[int]) -> list[str]:
         """Ids of nodes."""
         return [self.node_id(node) for node in np.asarray(nodes, np.int64).tolist()]
+
+    def nodes_of(self, nodes: Integers) -> list[tuple[str, str]]:
+        """Kinds and codes of many nodes."""
+        split = [node_id.partition(":") for node_id in self.node_ids(nodes)]
+        return [(kind, decode_id(code) if "%" in code else code) for kind, _, code in split]
 
     def find(self, kind: str, code: str) -> int | None:
         """The node; None where no edge ever touched it."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 __all__ = ["Budget"]
 
 
@@ -28,6 +31,24 @@ class Budget:
             return False
         self._edges -= 1
         return True
+
+    def take(self, edges: NDArray[np.bool_], nodes: NDArray[np.bool_]) -> int:
+        """Take steps one after the other, each looking at an edge where that is new, then visiting a node where that is
+        new; how many were taken before a bound was hit.
+        """
+        looks, visits = np.cumsum(edges), np.cumsum(nodes)
+        over = np.flatnonzero((looks > self._edges) | (visits > self._nodes))
+        end = int(over[0]) if len(over) else len(looks)
+        if end < len(looks) and looks[end] > self._edges:
+            self.hit("edges")
+            self._edges = 0
+        elif end < len(looks):  # the edge was looked at: it is its node that there is no room for
+            self.hit("nodes")
+            self._edges -= int(looks[end])
+        elif end:
+            self._edges -= int(looks[-1])
+        self._nodes -= int(visits[end - 1]) if end else 0
+        return end
 
     def hit(self, name: str) -> None:
         """Note that a bound was hit."""

@@ -8,6 +8,7 @@ from datetime import date
 from functools import lru_cache
 from itertools import groupby
 
+from groundwire_server.adjacency import STATED_BY
 from groundwire_server.evidence import Call, Family, Filter, Period, Value, format_node_id, matches
 from groundwire_server.graph.nodes import Node
 from groundwire_server.store import StoredEdge
@@ -23,9 +24,6 @@ EDGE_ATTRIBUTES: dict[str, Family] = {
     "target": Family.TEXT,
 }
 """Attributes that a filter may test of every edge, beside those that were given with it."""
-
-# Who finds edges without a model in between.
-_STATED_BY = frozenset({"glossary", "facts", "metadata", "file", "co_occurrence", "titles"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +139,7 @@ def group_edges(rows: Sequence[StoredEdge], test: EdgeTest) -> list[Edge]:
 
 def is_stated(source: StoredEdge) -> bool:
     """Whether a source is no model."""
-    return source.record.extractor in _STATED_BY
+    return source.record.extractor in STATED_BY
 
 
 def holds(source: StoredEdge, first: date, last: date) -> bool:

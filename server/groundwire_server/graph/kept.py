@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from groundwire_server.adjacency import Sight
 from groundwire_server.evidence import Label, format_node_id
 from groundwire_server.glossary import EntityTerm, Glossary, MetricTerm, NameIndex, names_of
 from groundwire_server.store import StoreReader
@@ -24,22 +25,27 @@ _MOST_KEPT = 8
 class GraphNames:
     """Names of the nodes and relations of one library at one state, as one clearance sees them."""
 
-    def __init__(self, glossary: Glossary, reader: StoreReader, clearance: Label) -> None:
+    def __init__(self, glossary: Glossary, sight: Sight) -> None:
         self._glossary = glossary
-        self._reader = reader
-        self._clearance = clearance
+        self._sight = sight
 
     @cached_property
     def relations(self) -> tuple[str, ...]:
         """Names of the relations of readable edges, sorted."""
-        return tuple(self._reader.relations(self._clearance))
+        return self._sight.relations
+
+    def is_touched(self, kind: str, code: str) -> bool:
+        """Whether a readable edge touches a node."""
+        number = self._sight.view.find(kind, code)
+        return number is not None and self._sight.touches(number)
 
     @cached_property
     def nodes(self) -> dict[str, tuple[str, str]]:
         """Nodes by their id: those that readable edges touch, and those of terms."""
         terms: list[tuple[str, str]] = [(ENTITY, code) for code in self._glossary.entities]
         terms += [(METRIC, code) for code in self._glossary.metrics]
-        return {format_node_id(*node): node for node in (*self._reader.nodes(self._clearance), *terms)}
+        touched = self._sight.view.nodes_of(self._sight.nodes)
+        return {format_node_id(*node): node for node in (*touched, *terms)}
 
     @cached_property
     def index(self) -> NameIndex:
@@ -73,5 +79,6 @@ def graph_names(snapshot: Snapshot, reader: StoreReader, clearance: Label) -> Gr
         if key not in kept:
             if len(kept) >= _MOST_KEPT:
                 del kept[min(kept)]
-            kept[key] = GraphNames(snapshot.glossary, reader, clearance)
+            sight = snapshot.relations().sight(clearance, reader.generation, include_unverified=True)
+            kept[key] = GraphNames(snapshot.glossary, sight)
         return kept[key]

@@ -29,8 +29,6 @@ class NodeNames:
     def __init__(self, snapshot: Snapshot, reader: StoreReader, principal: Principal) -> None:
         self._names = graph_names(snapshot, reader, principal.clearance)
         self._glossary = snapshot.glossary
-        self._reader = reader
-        self._clearance = principal.clearance
 
     def find(self, raw: str) -> tuple[Node, ...]:
         """The nodes that a text may mean: an id goes before a name, a code before other names; empty: none."""
@@ -61,7 +59,7 @@ class NodeNames:
         return sorted((-likeness, format_node_id(*node)) for node, likeness in found.items())
 
     def _is_there(self, kind: str, code: str) -> bool:
-        return self._names.term(kind, code) is not None or self._reader.has_node(self._clearance, kind, code)
+        return self._names.term(kind, code) is not None or self._names.is_touched(kind, code)
 
     def _by_term(self, raw: str) -> tuple[Node, ...]:
         found: list[Node] = []

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from groundwire_server.errors import ErrorReason, Violation
 from groundwire_server.evidence import Call, Family, check_filter_in_each
-from groundwire_server.graph.edges import EDGE_ATTRIBUTES
+from groundwire_server.graph.edges import EDGE_ATTRIBUTES, EdgeTest
+from groundwire_server.graph.ground import Ground
 from groundwire_server.graph.kept import graph_names
 from groundwire_server.graph.nodes import NodeNames
 from groundwire_server.graph.ways import RelationBook
@@ -36,6 +37,10 @@ class OpenGraph:
         names = graph_names(snapshot, reader, call.principal.clearance)
         book = RelationBook(snapshot.glossary, names)
         return cls(snapshot, reader, NodeNames(snapshot, reader, call.principal), book)
+
+    def ground(self, call: Call, test: EdgeTest) -> Ground:
+        """What a walk goes over."""
+        return Ground(self.snapshot.relations(), self.reader, call, test)
 
     @property
     def library_id(self) -> str:

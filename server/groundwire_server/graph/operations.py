@@ -11,6 +11,7 @@ from groundwire_server.evidence import Call, EndReason
 from groundwire_server.graph.ancestors import common_ancestors
 from groundwire_server.graph.budget import Budget
 from groundwire_server.graph.edges import Edge, EdgeTest, Trail, node_id
+from groundwire_server.graph.ground import Ground
 from groundwire_server.graph.landing import Landings
 from groundwire_server.graph.nodes import Node
 from groundwire_server.graph.opened import OpenGraph
@@ -25,7 +26,6 @@ from groundwire_server.graph.request import (
     Paths,
     TraceLimits,
 )
-from groundwire_server.graph.surroundings import Surroundings
 from groundwire_server.graph.walk import walk
 from groundwire_server.graph.ways import Ways
 
@@ -69,8 +69,8 @@ class _Run:
     budget: Budget
     limits: TraceLimits
 
-    def around(self, place: Place, test: EdgeTest | None = None) -> Surroundings:
-        return Surroundings(place.graph.reader, self.call, test or self.test)
+    def ground(self, place: Place, test: EdgeTest | None = None) -> Ground:
+        return place.graph.ground(self.call, test or self.test)
 
 
 def run_operation(
@@ -93,23 +93,29 @@ def run_operation(
 
 
 def _neighborhood(operation: Neighborhood, place: Place, run: _Run) -> Iterator[Piece]:
+    ground = run.ground(place)
     ways = place.graph.relations.ways(operation.relations, operation.direction)
-    for met in walk(run.around(place), place.known, ways, operation.max_hops or 1, run.budget):
-        yield Piece((met.hop, *met.edge.order(), place.graph.library_id), place.graph, met.edge)
+    found = walk(ground, place.known, ways, operation.max_hops or 1, run.budget)
+    ground.read(met.edge for met in found)
+    for met in found:
+        edge = ground.edge(met.edge)
+        if edge is not None:
+            yield Piece((met.hop, *edge.order(), place.graph.library_id), place.graph, edge)
 
 
 def _closure(operation: Closure, place: Place, run: _Run) -> Iterator[Piece]:
     """Edges that fail the filter are crossed; a node is left out when none that leads to it passes."""
     ways = place.graph.relations.ways(operation.relations, operation.direction)
-    around = run.around(place, run.test.unfiltered)
-    reached = reach(around, place.known, ways, operation.max_depth, run.budget)
-    landings = Landings(reached, run.test, operation.max_depth, run.budget) if run.test.filters else None
-    for node in reached.found():
+    ground = run.ground(place, run.test.unfiltered)
+    reached = reach(ground, place.known, ways, operation.max_depth, run.budget)
+    landings = Landings(ground, reached, run.test, operation.max_depth, run.budget) if run.test.filters else None
+    courses = []
+    for node in reached.found.tolist():
         run.call.cancel.check("walk")
-        trail = landings.trail(node) if landings is not None else reached.trail(node)
-        if trail is not None:
-            order = (len(trail.edges), node_id(node), place.graph.library_id)
-            yield Piece(order, place.graph, trail)
+        courses.append(reached.course(node) if landings is None else landings.course(node))
+    for trail in ground.trails([course for course in courses if course is not None]):
+        order = (len(trail.edges), node_id(trail.nodes[-1]), place.graph.library_id)
+        yield Piece(order, place.graph, trail)
 
 
 def _paths(operation: Paths, place: Place, run: _Run) -> Iterator[Piece]:
@@ -122,9 +128,11 @@ def _paths(operation: Paths, place: Place, run: _Run) -> Iterator[Piece]:
         ways = [book.ways([relation], direction) for relation in operation.pattern]
     else:
         ways = [book.ways(operation.relations, direction)] * (operation.max_hops or run.limits.max_hops)
-    found = find_paths(run.around(place), start, end, ways, run.budget, whole=bool(operation.pattern))
+    ground = run.ground(place)
+    ends = ground.number(start), ground.number(end)
+    found = find_paths(ground, *ends, ways, run.budget, whole=bool(operation.pattern))
     more = operation.choice is PathChoice.ALL  # one more tells whether there are more
-    for trail in islice(found, _most_paths(operation) + more):
+    for trail in ground.trails(list(islice(found, _most_paths(operation) + more))):
         yield Piece((*trail.order(), place.graph.library_id), place.graph, trail)
 
 
@@ -136,8 +144,9 @@ def _common_ancestors(operation: CommonAncestors, place: Place, run: _Run) -> It
     if None in place.nodes:
         return
     down = place.graph.relations.ways([operation.relation or PARENT_OF], Direction.OUT)
-    for distance, trails in common_ancestors(run.around(place), place.known, down, run.budget):
-        for number, trail in enumerate(trails):
+    ground = run.ground(place)
+    for distance, courses in common_ancestors(ground, place.known, down, run.budget):
+        for number, trail in enumerate(ground.trails(courses)):
             yield Piece((*distance, place.graph.library_id, number), place.graph, trail)
 
 

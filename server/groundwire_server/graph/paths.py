@@ -9,25 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby, product
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from groundwire_server.graph.budget import Budget
-from groundwire_server.graph.edges import Edge, Trail, node_id
-from groundwire_server.graph.nodes import Node
-from groundwire_server.graph.surroundings import Step, Surroundings, step_order
+from groundwire_server.graph.ground import Course, Ground
 from groundwire_server.graph.ways import Ways
 
 __all__ = ["find_paths"]
 
-# For each place on the way, what can be walked from a node.
-_Layers = list[dict[Node, list[Step]]]
-# The same by node that is led to, in order of their ids, each with all the edges that lead there.
-_Groups = list[tuple[Node, tuple[Edge, ...]]]
+Numbers = NDArray[np.int64]
+
+# What can be walked from a node: the nodes that are led to, in order of their ids, each with all the edges there.
+_Groups = dict[int, list[tuple[int, tuple[int, ...]]]]
 
 
 def find_paths(
-    around: Surroundings, start: Node, end: Node, ways: Sequence[Ways], budget: Budget, *, whole: bool
-) -> Iterator[Trail]:
-    """Every path in the order of trails: fewest edges, then ids of the nodes, then the edges.
+    ground: Ground, start: int, end: int, ways: Sequence[Ways], budget: Budget, *, whole: bool
+) -> Iterator[Course]:
+    """Every path in order: fewest edges, then ids of the nodes, then the edges.
 
     It ends early where a bound is hit; what came before holds, and nothing that goes before it was left out.
 
@@ -35,107 +37,124 @@ def find_paths(
         ways: those of each step, as many as a path may have edges. Unless `whole`, all are the same.
         whole: a path has just as many edges as there are `ways`.
     """
-    ends = _Ends(around, start, end, budget)
+    ends = _Ends(ground, start, end, budget)
     for length in range(len(ways) if whole else 1, len(ways) + 1):
         if not ends.meet(ways[:length]):
             return
-        yield from _put_together(ends.layers(ways[:length]), start, end, budget)
+        yield from _put_together(ends.layers(length), start, end, budget)
         if budget.cut:
             return
+
+
+class _Hops(NamedTuple):
+    """Steps from one layer: the node that is left, the one that is led to, the edge."""
+
+    near: Numbers
+    far: Numbers
+    edge: Numbers
+
+    def between(self, nears: Numbers | None, fars: Numbers | None) -> _Hops:
+        """Those that leave some nodes, or lead to some."""
+        kept = np.ones(len(self.edge), np.bool_)
+        if nears is not None:
+            kept &= np.isin(self.near, nears)
+        if fars is not None:
+            kept &= np.isin(self.far, fars)
+        return _Hops(self.near[kept], self.far[kept], self.edge[kept])
+
+    @property
+    def turned(self) -> _Hops:
+        """The same, walked the other way."""
+        return _Hops(self.far, self.near, self.edge)
 
 
 class _Ends:
     """The walks from both ends, a layer at a time: nodes at just so many steps, some of them again and again."""
 
-    def __init__(self, around: Surroundings, start: Node, end: Node, budget: Budget) -> None:
-        self._around = around
+    def __init__(self, ground: Ground, start: int, end: int, budget: Budget) -> None:
+        self._ground = ground
         self._budget = budget
-        self._visited: set[Node] = set()
-        self._seen: set[str] = set()
-        self._ahead: list[set[Node]] = [set()]
-        self._behind: list[set[Node]] = [set()]
+        self._visited: set[int] = set()
+        self._seen: set[int] = set()
+        self._ahead: list[Numbers] = []
+        self._behind: list[Numbers] = []
+        self._hops_ahead: list[_Hops] = []
+        self._hops_behind: list[_Hops] = []
         for node, layers in ((start, self._ahead), (end, self._behind)):
-            if self._visit(node):
-                layers[0].add(node)
+            layers.append(np.array([node] if self._visit(node) else [], np.int64))
 
     def meet(self, ways: Sequence[Ways]) -> bool:
         """Walk until both together have gone all of `ways`; False when a bound was hit, or one can go no further."""
         while len(self._ahead) + len(self._behind) - 2 < len(ways):
-            ahead = len(self._ahead[-1]) <= len(self._behind[-1])
-            layers = self._ahead if ahead else self._behind
-            way = ways[len(layers) - 1] if ahead else ways[len(ways) - len(layers)].back
-            reached = self._beyond(layers[-1], way)
-            if not reached:
+            if len(self._ahead[-1]) <= len(self._behind[-1]):
+                layers, hops, way = self._ahead, self._hops_ahead, ways[len(self._ahead) - 1]
+            else:
+                layers, hops, way = self._behind, self._hops_behind, ways[len(ways) - len(self._behind)].back
+            steps = self._ground.steps(layers[-1], way)
+            if not self._look_at(steps.edge, steps.far) or not len(steps.edge):
                 return False
-            layers.append(reached)
+            hops.append(_Hops(layers[-1][steps.origin], steps.far, steps.edge))
+            layers.append(self._ground.in_order(np.unique(steps.far)))
         return not self._budget.cut
 
-    def layers(self, ways: Sequence[Ways]) -> _Layers:
+    def layers(self, length: int) -> list[_Groups]:
         """The steps at each place that lie on a walk of this length from one end to the other."""
         met = len(self._ahead) - 1
-        useful = self._ahead[met] & self._behind[len(ways) - met]
-        layers: _Layers = [{} for _ in ways]
+        useful = np.intersect1d(self._ahead[met], self._behind[length - met])
+        found: list[_Hops] = []
         kept = useful
         for place in range(met - 1, -1, -1):
-            for node in self._ahead[place]:
-                steps = [step for step in self._around.steps(node, ways[place]) if step.far in kept]
-                if steps:
-                    layers[place][node] = steps
-            kept = set(layers[place])
+            hops = self._hops_ahead[place].between(None, kept)
+            found.insert(0, hops)
+            kept = np.unique(hops.near)
         kept = useful
-        for place in range(met, len(ways)):
-            layers[place] = self._onward(kept, self._behind[len(ways) - place - 1], ways[place])
-            kept = {step.far for steps in layers[place].values() for step in steps}
-        return layers
+        for place in range(met, length):
+            hops = self._hops_behind[length - place - 1].turned.between(kept, None)
+            found.append(_Hops(*self._ground.in_step_order(*hops)))
+            kept = np.unique(hops.far)
+        return [_grouped(hops) for hops in found]
 
-    def _onward(self, nodes: set[Node], following: set[Node], way: Ways) -> dict[Node, list[Step]]:
-        """Steps from the nodes into the following ones, of which the walk from the end has read the edges."""
-        found: dict[Node, list[Step]] = {}
-        for far in following:
-            for step in self._around.steps(far, way.back):
-                if step.far in nodes:
-                    found.setdefault(step.far, []).append(Step(far, step.edge))
-        return {node: sorted(steps, key=step_order) for node, steps in found.items()}
+    def _look_at(self, edges: Numbers, fars: Numbers) -> bool:
+        """Take the edges, each once, and the nodes that they lead to; False where a bound was hit."""
+        for edge, far in zip(edges.tolist(), fars.tolist(), strict=True):
+            if edge not in self._seen:
+                self._seen.add(edge)
+                if not self._budget.look():
+                    return False
+            if not self._visit(far):
+                return False
+        return True
 
-    def _beyond(self, layer: set[Node], way: Ways) -> set[Node] | None:
-        """The nodes one step on; None where a bound was hit."""
-        self._around.read(layer, way)
-        reached: set[Node] = set()
-        for node in sorted(layer, key=node_id):
-            for step in self._around.steps(node, way):
-                if not self._look(step.edge.edge_id) or not self._visit(step.far):
-                    return None
-                reached.add(step.far)
-        return reached
-
-    def _visit(self, node: Node) -> bool:
+    def _visit(self, node: int) -> bool:
         if node not in self._visited:
             self._visited.add(node)
             return self._budget.visit()
         return True
 
-    def _look(self, edge_id: str) -> bool:
-        if edge_id not in self._seen:
-            self._seen.add(edge_id)
-            return self._budget.look()
-        return True
+
+def _grouped(hops: _Hops) -> _Groups:
+    """By the node that is left, in the order that they are in."""
+    found: _Groups = {}
+    steps = zip(hops.near.tolist(), hops.far.tolist(), hops.edge.tolist(), strict=True)
+    for (near, far), group in groupby(steps, key=lambda step: step[:2]):
+        found.setdefault(near, []).append((far, tuple(edge for *_, edge in group)))
+    return found
 
 
-def _put_together(layers: _Layers, start: Node, end: Node, budget: Budget) -> Iterator[Trail]:
+def _put_together(layers: Sequence[_Groups], start: int, end: int, budget: Budget) -> Iterator[Course]:
     """Paths of one length in order: by their nodes, then, where several edges lead from one to the next, by these."""
-    grouped = [{node: _by_node(steps) for node, steps in layer.items()} for layer in layers]
-    for nodes, choices in _walks(grouped, (start,), (), end, budget):
+    for nodes, choices in _walks(layers, (start,), (), end, budget):
         for edges in product(*choices):
-            yield Trail(nodes, edges)
+            yield Course(nodes, edges)
 
 
 def _walks(
-    layers: Sequence[dict[Node, _Groups]],
-    nodes: tuple[Node, ...],
-    choices: tuple[tuple[Edge, ...], ...],
-    end: Node,
+    layers: Sequence[_Groups],
+    nodes: tuple[int, ...],
+    choices: tuple[tuple[int, ...], ...],
+    end: int,
     budget: Budget,
-) -> Iterator[tuple[tuple[Node, ...], tuple[tuple[Edge, ...], ...]]]:
+) -> Iterator[tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]]:
     """Depth first. Each node that is tried is a look at an edge once more, so that dead ends are bounded too."""
     place = len(choices)
     if place == len(layers):
@@ -148,7 +167,3 @@ def _walks(
             yield from _walks(layers, (*nodes, far), (*choices, edges), end, budget)
             if budget.cut:
                 return
-
-
-def _by_node(steps: Sequence[Step]) -> _Groups:
-    return [(far, tuple(step.edge for step in group)) for far, group in groupby(steps, key=lambda step: step.far)]

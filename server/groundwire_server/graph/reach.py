@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_server.adjacency import Steps
 from groundwire_server.graph.budget import Budget
-from groundwire_server.graph.edges import Edge, Trail, node_id
+from groundwire_server.graph.ground import Course, Ground
 from groundwire_server.graph.nodes import Node
-from groundwire_server.graph.surroundings import Surroundings
 from groundwire_server.graph.ways import Ways
 
 __all__ = ["MAX_DEPTH", "Reach", "reach"]
@@ -16,75 +19,94 @@ __all__ = ["MAX_DEPTH", "Reach", "reach"]
 MAX_DEPTH = 64
 """Edges of one path that is sent: with all their sources they have to fit into a frame."""
 
+_NONE = np.zeros(0, np.int64)
 
-@dataclass(frozen=True, slots=True)
+
 class Reach:
     """Nodes that were reached, in the order of their paths: the fewest edges first, then the ids on the way.
 
-    rank: place of a node in that order; the starts come first. arrivals: every edge that was seen to lead to a node,
-        with the node that it was left from, first the one of the node's own path.
+    Attributes:
+        starts: numbers of the nodes that the walk began at.
+        found: what was reached beside them, in order.
+        before, by: of each of them the node that its own path comes from, and the edge.
+        far, near, over: every edge that was seen to lead to a node, in the order of the walk: the node that it leads
+            to, the one that it was left from, the edge.
     """
 
-    starts: frozenset[Node]
-    rank: dict[Node, int] = field(default_factory=dict)
-    arrivals: dict[Node, list[tuple[Node, Edge]]] = field(default_factory=dict)
+    def __init__(self, starts: Sequence[int]) -> None:
+        self.starts = frozenset(starts)
+        self.found = self.before = self.by = _NONE
+        self.far = self.near = self.over = _NONE
 
-    def trail(self, node: Node) -> Trail:
+    def add(self, fresh: Sequence[NDArray[np.int64]], seen: Sequence[NDArray[np.int64]]) -> None:
+        """A level more."""
+        self.found, self.before, self.by = map(np.append, (self.found, self.before, self.by), fresh)
+        self.far, self.near, self.over = map(np.append, (self.far, self.near, self.over), seen)
+
+    @cached_property
+    def _way_to(self) -> dict[int, tuple[int, int]]:
+        ways = zip(self.before.tolist(), self.by.tolist(), strict=True)
+        return dict(zip(self.found.tolist(), ways, strict=True))
+
+    @cached_property
+    def arrivals(self) -> dict[int, list[tuple[int, int]]]:
+        """By the node that is led to: (node that is left, edge), first those of its own path."""
+        ways: dict[int, list[tuple[int, int]]] = {}
+        for far, near, over in zip(self.far.tolist(), self.near.tolist(), self.over.tolist(), strict=True):
+            ways.setdefault(far, []).append((near, over))
+        return ways
+
+    def course(self, node: int) -> Course:
         """The shortest path to a node, of those the first by ids of the nodes."""
         nodes, edges = [node], []
-        while nodes[-1] in self.arrivals and nodes[-1] not in self.starts:
-            before, edge = self.arrivals[nodes[-1]][0]
+        while nodes[-1] not in self.starts:
+            before, edge = self._way_to[nodes[-1]]
             nodes.append(before)
             edges.append(edge)
-        return Trail(tuple(reversed(nodes)), tuple(reversed(edges)))
-
-    def found(self) -> list[Node]:
-        """What was reached, without the starts."""
-        return [node for node in self.rank if node not in self.starts]
+        return Course(tuple(reversed(nodes)), tuple(reversed(edges)))
 
 
-def reach(around: Surroundings, starts: Iterable[Node], ways: Ways, max_depth: int, budget: Budget) -> Reach:
+def reach(ground: Ground, starts: Iterable[Node], ways: Ways, max_depth: int, budget: Budget) -> Reach:
     """Walk to everything that is there, a level at a time. A bound that is hit ends the walk where it is hit.
 
     Args:
         max_depth: levels; 0: all, which are cut at `MAX_DEPTH`.
     """
-    found = Reach(frozenset(starts))
-    for node in sorted(found.starts, key=node_id):
+    begin: list[int] = []
+    for number in ground.starts(starts):
         if not budget.visit():
-            return found
-        found.rank[node] = len(found.rank)
-    frontier = list(found.rank)
-    seen: set[str] = set()
+            return Reach(begin)
+        begin.append(number)
+    found = Reach(begin)
+    frontier = np.array(begin, np.int64)
+    ranked = np.sort(frontier)
+    looked = _NONE
     depth = 0
-    while frontier and (not max_depth or depth < max_depth):
+    while len(frontier) and (not max_depth or depth < max_depth):
         if depth == MAX_DEPTH:
             budget.hit("depth")
             break
         depth += 1
-        reached = _next_level(around, found, frontier, ways, seen, budget)
-        if reached is None:
+        steps = ground.steps(frontier, ways)
+        fresh = _firsts(steps.far, ranked)
+        end = budget.take(_firsts(steps.edge, looked), fresh)
+        fresh = fresh[:end]
+        taken = Steps(*(part[:end] for part in steps))
+        near = frontier[taken.origin]
+        found.add((taken.far[fresh], near[fresh], taken.edge[fresh]), (taken.far, near, taken.edge))
+        if end < len(steps.edge):
             break
-        frontier = reached
+        looked = np.union1d(looked, steps.edge)
+        frontier = taken.far[fresh]
+        ranked = np.union1d(ranked, frontier)
     return found
 
 
-def _next_level(
-    around: Surroundings, found: Reach, frontier: list[Node], ways: Ways, seen: set[str], budget: Budget
-) -> list[Node] | None:
-    """The nodes one step on, in the order of their paths, which is that of leaving; None: a bound was hit."""
-    around.read(frontier, ways)
-    reached: list[Node] = []
-    for node in frontier:
-        for step in around.steps(node, ways):
-            if step.edge.edge_id not in seen:
-                if not budget.look():
-                    return None
-                seen.add(step.edge.edge_id)
-            if step.far not in found.rank:
-                if not budget.visit():
-                    return None
-                found.rank[step.far] = len(found.rank)
-                reached.append(step.far)
-            found.arrivals.setdefault(step.far, []).append((node, step.edge))
-    return reached
+def _firsts(values: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Where a value that is not known yet stands for the first time."""
+    first = np.zeros(len(values), np.bool_)
+    first[np.unique(values, return_index=True)[1]] = True
+    if len(known):
+        place = np.minimum(np.searchsorted(known, values), len(known) - 1)
+        first &= known[place] != values
+    return first

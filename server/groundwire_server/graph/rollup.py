@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from groundwire_server.evidence import (
     Call,
     Filter,
@@ -20,13 +23,12 @@ from groundwire_server.evidence import (
 )
 from groundwire_server.glossary import Ambiguous, Resolution, Resolved
 from groundwire_server.graph.budget import Budget
-from groundwire_server.graph.edges import EdgeTest, node_id
-from groundwire_server.graph.nodes import ENTITY, Node
+from groundwire_server.graph.edges import EdgeTest
+from groundwire_server.graph.nodes import ENTITY
 from groundwire_server.graph.opened import OpenGraph
 from groundwire_server.graph.operations import PARENT_OF
 from groundwire_server.graph.reach import Reach, reach
 from groundwire_server.graph.request import Direction, Rollup
-from groundwire_server.graph.surroundings import Surroundings
 from groundwire_server.metric import (
     Below,
     Key,
@@ -77,9 +79,8 @@ def roll_up(
             continue
         if not is_additive(key.metric, graph.snapshot.glossary):
             return make_refusal(RefusalReason.NOT_ADDITIVE, asking.language)
-        found = _reach(order, graph, key, hint, budget)
-        cut = bool(budget.cut)
-        result = add_up(query, key, _below(found), view, asking, order.call.cancel, cut=cut)
+        below = _below(order, graph, key, hint, budget)
+        result = add_up(query, key, below, view, asking, order.call.cancel, cut=bool(budget.cut))
         if isinstance(result, Refusal):
             return result
         results.append(result)
@@ -113,25 +114,29 @@ def _key(order: RollupOrder, graph: OpenGraph, view: LibraryView) -> Key | Unrea
     return reading.keys[0] if reading.doubt is None else reading.doubt
 
 
-def _reach(order: RollupOrder, graph: OpenGraph, key: Key, hint: Filter | None, budget: Budget) -> Reach:
+def _below(order: RollupOrder, graph: OpenGraph, key: Key, hint: Filter | None, budget: Budget) -> list[Below]:
+    """What lies below, in the order of ids."""
     operation, call = order.operation, order.call
     days = order.valid_in or (key.period if call.options.valid_at is None else None)
     test = EdgeTest.of(call, days, hint, include_unverified=order.include_unverified)
     ways = graph.relations.ways([operation.relation or PARENT_OF], Direction.OUT)
-    around = Surroundings(graph.reader, call, test)
-    return reach(around, [(ENTITY, key.entity)], ways, operation.max_depth, budget)
+    ground = graph.ground(call, test)
+    found = reach(ground, [(ENTITY, key.entity)], ways, operation.max_depth, budget)
+    below = ground.in_order(found.found)
+    nodes = zip(ground.nodes(below), _stand_for_others(found, below).tolist(), strict=True)
+    return [Below(code, kind == ENTITY, stands) for (kind, code), stands in nodes]
 
 
-def _below(found: Reach) -> list[Below]:
-    """What was reached, in the order of ids. A node stands for others when a way down from it ends somewhere."""
-    below = found.found()
-    above: dict[Node, list[Node]] = {node: [before for before, _ in found.arrivals[node]] for node in below}
-    parents = {before for befores in above.values() for before in befores}
-    ending = [node for node in below if node not in parents]
-    covered: set[Node] = set()
-    while ending:
-        for before in above[ending.pop()]:
-            if before not in covered and before in above:
-                covered.add(before)
-                ending.append(before)
-    return [Below(code, kind == ENTITY, (kind, code) in covered) for kind, code in sorted(below, key=node_id)]
+def _stand_for_others(found: Reach, below: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """bool[below]: whether a way down from a node ends somewhere."""
+    by_number = np.sort(below)
+    inside = np.isin(found.near, by_number)
+    near, far = np.searchsorted(by_number, found.near[inside]), np.searchsorted(by_number, found.far[inside])
+    ends = np.ones(len(below), np.bool_)
+    ends[near] = False
+    stands = np.zeros(len(below), np.bool_)
+    while True:
+        more = near[(ends | stands)[far]]
+        if stands[more].all():
+            return stands[np.searchsorted(by_number, below)]
+        stands[more] = True
