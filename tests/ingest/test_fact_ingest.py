@@ -167,8 +167,8 @@ def test_rows_of_a_file_are_refused_with_their_line(library: Library) -> None:
 @pytest.mark.parametrize(
     ("head", "raw", "column", "reason"),
     [
-        (FactFileHead("f.xlsx"), b"x", "form", ErrorReason.DOCUMENT_UNSUPPORTED),
-        (FactFileHead("f", form="parquet"), b"x", "form", ErrorReason.DOCUMENT_UNSUPPORTED),
+        (FactFileHead("f.odt"), b"x", "form", ErrorReason.DOCUMENT_UNSUPPORTED),
+        (FactFileHead("f", form="spreadsheet"), b"x", "form", ErrorReason.DOCUMENT_UNSUPPORTED),
         (FactFileHead("", form="jsonl"), FACTS, "name", ErrorReason.INVALID_REQUEST),
         (FactFileHead("e.jsonl", mapping_toml="x = 1"), RELATIONS, "mapping_toml", ErrorReason.INVALID_REQUEST),
         (FactFileHead("f.jsonl", mapping_toml="x = 1"), FACTS, "mapping_toml", ErrorReason.INVALID_REQUEST),
@@ -206,7 +206,7 @@ def test_many_refusals_come_in_frames_and_a_flood_is_counted(library: Library, m
     events = send_file(library, "f.jsonl", BAD_FACT * 3000)
     frames = [event for event in events if isinstance(event, RowsRejected)]
     assert [len(frame.rows) for frame in frames] == [1000, 1000, 501]
-    assert rejected(events)[-1].message == "and 500 more rows, which are not listed"
+    assert rejected(events)[-1].message == "and 500 more faults, which are not listed"
     assert summary(events) == (0, 0, 3000)
 
 

@@ -15,6 +15,7 @@ from groundwire_server.ingest.relation_files import RELATION_FORMS, read_relatio
 from groundwire_server.ingest.relation_names import parse_relation_mapping
 from groundwire_server.ingest.relations import RelationRules
 from groundwire_server.library import Snapshot
+from groundwire_server.readers import ReadOptions
 from groundwire_server.store.rows import EdgeRecord, FactRecord
 
 __all__ = ["FACT_FILE_FORMS", "FactFileRow", "FactIngestRules", "form_of", "read_rows"]
@@ -38,8 +39,15 @@ class FactIngestRules:
         return cls(FactRules(glossary, label), RelationRules(glossary, glossary.relation_names, label))
 
 
-def read_rows(head: FactFileHead, raw: bytes, rules: FactIngestRules) -> Iterator[FactFileRow]:
+def read_rows(
+    head: FactFileHead, raw: bytes, rules: FactIngestRules, options: ReadOptions | None = None
+) -> Iterator[FactFileRow]:
     """(row from 1, what is stored or why it is not) of each row of a file.
+
+    The file is read before this returns; the rows are used up once.
+
+    Args:
+        options: bounds of reading a packed file; None: the defaults.
 
     Raises:
         DocumentRefused: the file as a whole cannot be read: its name, its form, its mapping, or its content.
@@ -47,7 +55,7 @@ def read_rows(head: FactFileHead, raw: bytes, rules: FactIngestRules) -> Iterato
     check_doc_id(head.name, "name")
     form = form_of(head, raw)
     try:
-        yield from FACT_FILE_FORMS[form](head, raw, rules)
+        return FACT_FILE_FORMS[form](head, raw, rules, options or ReadOptions())
     except InvalidRequest as error:
         raise DocumentRefused(
             ErrorReason.INVALID_REQUEST, f"{head.name}: {error.message}.", details={"field": "mapping_toml"}
@@ -70,20 +78,18 @@ def form_of(head: FactFileHead, raw: bytes) -> str:
         )
     if said:
         return said
-    match PurePosixPath(head.name).suffix.casefold():
-        case ".csv":
-            return "relations_csv" if _heads_relations(raw, head.mapping_toml) else "csv"
-        case ".graphml":
-            return "graphml"
-        case ".jsonl" | ".ndjson":
-            return "relations_jsonl" if _holds_relations(raw) else "jsonl"
-        case suffix:
-            raise DocumentRefused(
-                ErrorReason.DOCUMENT_UNSUPPORTED,
-                f"{head.name}: no form is known for {suffix[:40]!r}; those read are {known}.",
-                hint="Say the form in the head.",
-                details={"field": "form"},
-            )
+    suffix = PurePosixPath(head.name).suffix.casefold()
+    form = _FORM_OF_SUFFIX.get(suffix)
+    if form is None:
+        raise DocumentRefused(
+            ErrorReason.DOCUMENT_UNSUPPORTED,
+            f"{head.name}: no form is known for {suffix[:40]!r}; those read are {known}.",
+            hint="Say the form in the head.",
+            details={"field": "form"},
+        )
+    if form == "jsonl" and _holds_relations(raw):
+        return "relations_jsonl"
+    return "relations_csv" if form == "csv" and _heads_relations(raw, head.mapping_toml) else form
 
 
 def _holds_relations(raw: bytes) -> bool:
@@ -107,25 +113,35 @@ def _heads_relations(raw: bytes, mapping_toml: str) -> bool:
     return {"subject", "relation", "object"} <= said
 
 
-def _facts(form: str) -> Callable[[FactFileHead, bytes, FactIngestRules], Iterator[FactFileRow]]:
-    def read(head: FactFileHead, raw: bytes, rules: FactIngestRules) -> Iterator[FactFileRow]:
+_Reader = Callable[[FactFileHead, bytes, FactIngestRules, ReadOptions], Iterator[FactFileRow]]
+
+
+def _facts(form: str) -> _Reader:
+    def read(head: FactFileHead, raw: bytes, rules: FactIngestRules, options: ReadOptions) -> Iterator[FactFileRow]:
         of_file = rules.facts if head.label is None else replace(rules.facts, default_label=head.label)
-        yield from read_fact_file(head.name, form, raw, head.mapping_toml, of_file)
+        return read_fact_file(head.name, form, raw, head.mapping_toml, of_file, options)
 
     return read
 
 
-def _relations(form: str) -> Callable[[FactFileHead, bytes, FactIngestRules], Iterator[FactFileRow]]:
-    def read(head: FactFileHead, raw: bytes, rules: FactIngestRules) -> Iterator[FactFileRow]:
+def _relations(form: str) -> _Reader:
+    def read(head: FactFileHead, raw: bytes, rules: FactIngestRules, options: ReadOptions) -> Iterator[FactFileRow]:
         mapping = parse_relation_mapping(head.mapping_toml)
         of_file = rules.relations if head.label is None else replace(rules.relations, default_label=head.label)
-        yield from read_relation_file(head.name, raw, of_file, mapping, form=form)
+        return iter(list(read_relation_file(head.name, raw, of_file, mapping, form=form)))
 
     return read
 
 
-FACT_FILE_FORMS: dict[str, Callable[[FactFileHead, bytes, FactIngestRules], Iterator[FactFileRow]]] = {
+FACT_FILE_FORMS: dict[str, _Reader] = {
     "csv": _facts("csv"),
     "jsonl": _facts("jsonl"),
+    "parquet": _facts("parquet"),
+    "xbrl_json": _facts("xbrl_json"),
+    "xlsx": _facts("xlsx"),
     **{form: _relations(form) for form in RELATION_FORMS},
 }
+_FORM_OF_SUFFIX = {
+    ".csv": "csv", ".tsv": "csv", ".tab": "csv", ".graphml": "graphml", ".jsonl": "jsonl", ".ndjson": "jsonl",
+    ".json": "xbrl_json", ".parquet": "parquet", ".xlsm": "xlsx", ".xlsx": "xlsx",
+}  # fmt: skip

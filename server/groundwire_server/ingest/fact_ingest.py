@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from groundwire_server.errors import Cause, DocumentRefused, ErrorReason, RowRefused
 from groundwire_server.evidence import Label
@@ -22,6 +23,7 @@ from groundwire_server.ingest.order import disorder
 from groundwire_server.ingest.relations import RelationFields, read_relation
 from groundwire_server.ingest.stream import IngestLimits, IngestOpening, IngestStream, IngestTarget
 from groundwire_server.ingest.upload import Upload
+from groundwire_server.readers import ReadOptions
 from groundwire_server.relations import DerivedEdges
 from groundwire_server.store.protocol import StoreWriter
 from groundwire_server.store.rows import EdgeRecord, FactRecord
@@ -29,17 +31,21 @@ from groundwire_server.store.rows import EdgeRecord, FactRecord
 __all__ = ["MAX_LISTED_ROWS", "MAX_ROWS_A_FRAME", "FactIngest"]
 
 MAX_ROWS_A_FRAME = 1000
+_ROWS_A_WRITE = 2000
 # Of one part or file; more are counted and not listed.
 MAX_LISTED_ROWS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """Rows that become durable together: a part of records, or a whole file. `file` is empty for records."""
+    """Rows that become durable together: a part of records, or a whole file. `file` is empty for records.
+
+    rows: used up once, when they are written: those of a large file lie in a temporary file until then.
+    """
 
     seq: int
     file: str
-    rows: list[FactFileRow]
+    rows: Iterable[FactFileRow]
 
 
 class FactIngest(IngestStream[RowsOutcome]):
@@ -108,19 +114,21 @@ class FactIngest(IngestStream[RowsOutcome]):
             message = f"{head.name}: it is over the limit of {self._limits.max_document_bytes} bytes."
             return _Batch(seq, head.name, [_whole_file(Cause(ErrorReason.DOCUMENT_TOO_LARGE, message), "content")])
         try:
-            return _Batch(seq, head.name, list(read_rows(head, upload.content(), self._rules())))
+            options = self._limits.bound(ReadOptions())
+            return _Batch(seq, head.name, read_rows(head, upload.content(), self._rules(), options))
         except DocumentRefused as error:
             return _Batch(seq, head.name, [_whole_file(error.cause(), error.details.get("field", ""))])
 
     def _write_gathered(self, writer: StoreWriter) -> list[RowsOutcome]:
         outcomes = []
+        touched: dict[tuple[str, str], FactRecord] = {}
         for batch in self._gathered:
-            outcome = _write(writer, batch, self._clearance)
+            outcome = _write(writer, batch, self._clearance, touched)
             self._finish_part(writer, batch.seq, encode_rows_outcome(outcome))
             outcomes.append(outcome)
         snapshot = self._target.snapshot()
-        records = [record for batch in self._gathered for _, record in batch.rows if isinstance(record, FactRecord)]
-        DerivedEdges.of(snapshot.config, snapshot.glossary).follow_facts(writer, self._target.store.reader(), records)
+        derived = DerivedEdges.of(snapshot.config, snapshot.glossary)
+        derived.follow_facts(writer, self._target.store.reader(), touched.values())
         return outcomes
 
     def _forget_gathered(self) -> None:
@@ -140,39 +148,43 @@ class FactIngest(IngestStream[RowsOutcome]):
         return outcome.stored, outcome.unchanged, outcome.failed
 
 
-def _write(writer: StoreWriter, batch: _Batch, clearance: Label) -> RowsOutcome:
+def _write(
+    writer: StoreWriter, batch: _Batch, clearance: Label, touched: dict[tuple[str, str], FactRecord]
+) -> RowsOutcome:
     """Store the good rows of a batch; what the store refuses joins what was refused before.
 
     A caller is not told whether a row beyond its clearance was there already: each counts as stored.
+
+    Args:
+        touched: takes one of the figures of each source and entity.
     """
-    facts = [(row, record) for row, record in batch.rows if isinstance(record, FactRecord)]
-    edges = [(row, record) for row, record in batch.rows if isinstance(record, EdgeRecord)]
-    refused = [(row, record) for row, record in batch.rows if isinstance(record, RowRefused)]
-    of_facts = writer.put_facts([record for _, record in facts], clearance=clearance)
-    of_edges = writer.put_edges([record for _, record in edges], clearance=clearance)
-    refused += [(facts[place][0], error) for place, error in of_facts.refused]
-    refused += [(edges[place][0], error) for place, error in of_edges.refused]
-    refused.sort(key=lambda entry: entry[0])
-    return RowsOutcome(
-        seq=batch.seq,
-        stored=of_facts.stored + of_edges.stored,
-        unchanged=of_facts.unchanged + of_edges.unchanged,
-        failed=len(refused),
-        rejected=_listed(batch, refused),
-    )
+    stored = unchanged = failed = faults = 0
+    listed: list[RejectedRow] = []
+    rows = iter(batch.rows)
+    while some := list(islice(rows, _ROWS_A_WRITE)):
+        facts = [(row, record) for row, record in some if isinstance(record, FactRecord)]
+        edges = [(row, record) for row, record in some if isinstance(record, EdgeRecord)]
+        refused = [(row, record) for row, record in some if isinstance(record, RowRefused)]
+        of_facts = writer.put_facts([record for _, record in facts], clearance=clearance)
+        of_edges = writer.put_edges([record for _, record in edges], clearance=clearance)
+        refused += [(facts[place][0], error) for place, error in of_facts.refused]
+        refused += [(edges[place][0], error) for place, error in of_edges.refused]
+        refused.sort(key=lambda entry: entry[0])
+        stored += of_facts.stored + of_edges.stored
+        unchanged += of_facts.unchanged + of_edges.unchanged
+        failed += len(refused)
+        told = ((row, fault) for row, error in refused for fault in (error, *error.further))
+        listed += [_rejected(batch, row, fault) for row, fault in islice(told, MAX_LISTED_ROWS - len(listed))]
+        faults += sum(1 + len(error.further) for _, error in refused)
+        touched |= {(record.source_doc, record.entity): record for _, record in facts}
+    if faults > len(listed):
+        message = f"and {faults - len(listed)} more faults, which are not listed"
+        listed.append(RejectedRow(batch.seq, batch.file, 0, "", "", ErrorReason.INVALID_REQUEST, message))
+    return RowsOutcome(batch.seq, stored, unchanged, failed, tuple(listed))
 
 
-def _listed(batch: _Batch, refused: list[tuple[int, RowRefused]]) -> tuple[RejectedRow, ...]:
-    faults = [(row, fault) for row, error in refused for fault in (error, *error.further)]
-    rows = [
-        RejectedRow(batch.seq, batch.file, row, error.column, error.value, error.reason, str(error))
-        for row, error in faults[:MAX_LISTED_ROWS]
-    ]
-    rest = len(faults) - MAX_LISTED_ROWS
-    if rest > 0:
-        message = f"and {rest} more faults, which are not listed"
-        rows.append(RejectedRow(batch.seq, batch.file, 0, "", "", ErrorReason.INVALID_REQUEST, message))
-    return tuple(rows)
+def _rejected(batch: _Batch, row: int, error: RowRefused) -> RejectedRow:
+    return RejectedRow(batch.seq, batch.file, row, error.column, error.value, error.reason, str(error))
 
 
 def _whole_file(cause: Cause, column: str) -> FactFileRow:

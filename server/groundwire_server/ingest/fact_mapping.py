@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from groundwire_server.errors import ErrorReason, InvalidRequest, Violation
+from groundwire_server.ingest.table_rules import TABLE_KEYS, TableRules, read_table_rules
 
 __all__ = ["FACT_FIELDS", "FactMapping"]
 
@@ -41,12 +42,14 @@ _TABLES = ("columns", "constants", "dimensions")
 class FactMapping:
     """Fields by column. A column that is not mapped and has a field's own name is that field.
 
-    columns: field to column. constants: field to a text that holds for every row. dimensions: axis to column.
+    columns: field to column, by its heading or its letter ("#A"). constants: field to a text that holds for every row.
+    dimensions: axis to column. table: where a table stands and how its numbers are written.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
     constants: Mapping[str, str] = field(default_factory=dict)
     dimensions: Mapping[str, str] = field(default_factory=dict)
+    table: TableRules = field(default_factory=TableRules)
 
     @classmethod
     def from_toml(cls, text: str) -> Self:
@@ -60,22 +63,35 @@ class FactMapping:
         except (ValueError, RecursionError):  # a number of thousands of digits is a bare ValueError
             raise InvalidRequest.one(_FIELD, ErrorReason.VALUE_MALFORMED, "is no TOML") from None
         violations: list[Violation] = []
-        tables = {
-            name: _texts(name, document.pop(name, {}), violations) for name in ("columns", "constants", "dimensions")
-        }
+        tables = {name: _texts(name, document.pop(name, {}), violations) for name in _TABLES}
+        table = read_table_rules(document, _FIELD, violations)
         for name in document:
-            why = "no such table; known: columns, constants, dimensions"
+            why = f"no such table or key; known: {', '.join((*_TABLES, *TABLE_KEYS))}"
             if name in FACT_FIELDS or name in _ALIASES:
                 why = f'a field; where it stands is said below [columns], as {name} = "name of the column"'
             violations.append(Violation(f"{_FIELD}.{name}", ErrorReason.UNKNOWN_NAME, why))
-        for table in ("columns", "constants"):
-            for name in tables[table]:
+        for part in ("columns", "constants"):
+            for name in tables[part]:
                 if name not in FACT_FIELDS:
                     why = f"no such field; known: {', '.join(FACT_FIELDS)}"
-                    violations.append(Violation(f"{_FIELD}.{table}.{name}", ErrorReason.UNKNOWN_NAME, why))
+                    violations.append(Violation(f"{_FIELD}.{part}.{name}", ErrorReason.UNKNOWN_NAME, why))
+        if table.wide is not None:
+            for name in ("value", *table.wide.heading):
+                if name in tables["columns"] or name.removeprefix("dimensions.") in tables["dimensions"]:
+                    why = "stands in a column and in the headings of a wide table"
+                    violations.append(Violation(f"{_FIELD}.columns.{name}", ErrorReason.CONTRADICTION, why))
         if violations:
             raise InvalidRequest(violations)
-        return cls(**tables)
+        return cls(**tables, table=table)
+
+    def refuse_table(self, form: str) -> None:
+        """Raises InvalidRequest where the mapping speaks of a table, and the file is of a form that has none."""
+        if self.table == TableRules():
+            return
+        known = ", ".join(_TABLES)
+        raise InvalidRequest.one(
+            _FIELD, ErrorReason.CONTRADICTION, f"speaks of a table, and {form} has none; there it may hold {known}"
+        )
 
     def apply(self, row: Mapping[str, object]) -> dict[str, object]:
         """A row by field: fields under their names, axes as "dimensions.NAME", everything else under its own name."""

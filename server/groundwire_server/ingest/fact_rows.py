@@ -18,7 +18,7 @@ from groundwire_server.ingest.fact_values import (
     refuse,
 )
 
-__all__ = ["FactFields", "fields_of_row"]
+__all__ = ["FactFields", "fields_of_row", "text_of"]
 
 _AXIS = "dimensions."
 _VERSION_FIELDS = (
@@ -33,6 +33,7 @@ _VERSION_FIELDS = (
     "author",
     "reason",
     "valid_as_of",
+    "attributes",
 )
 
 
@@ -90,30 +91,31 @@ def fields_of_row(row: Mapping[str, object], source_doc: str, locator: str) -> l
 
 
 def _fields(row: Mapping[str, object], source_doc: str, locator: str) -> FactFields:
-    label = _text(row, "label")
+    label = text_of(row, "label")
     return FactFields(
-        metric=_text(row, "metric"),
-        entity=_text(row, "entity"),
-        period=_text(row, "period"),
-        channel=_text(row, "channel"),
+        metric=text_of(row, "metric"),
+        entity=text_of(row, "entity"),
+        period=text_of(row, "period"),
+        channel=text_of(row, "channel"),
         dimensions=_dimensions(row),
-        value=_text(row, "value"),
-        unit=_text(row, "unit"),
+        value=text_of(row, "value"),
+        unit=text_of(row, "unit"),
         decimals=read_decimals(row.get("decimals")),
-        source_doc=_text(row, "source_doc") or source_doc,
-        locator=_text(row, "locator") or locator,
-        as_written=_text(row, "as_written"),
+        source_doc=text_of(row, "source_doc") or source_doc,
+        locator=text_of(row, "locator") or locator,
+        as_written=text_of(row, "as_written"),
         valid_as_of=read_instant("valid_as_of", row.get("valid_as_of")),
         filed_at=read_instant("filed", row.get("filed")),
-        review_status=read_status(_text(row, "review_status")),
-        author=_text(row, "author"),
-        reason=_text(row, "reason"),
+        review_status=read_status(text_of(row, "review_status")),
+        author=text_of(row, "author"),
+        reason=text_of(row, "reason"),
         label=parse_label(label) if label else None,
         attributes=_attributes(row),
     )
 
 
-def _text(row: Mapping[str, object], column: str) -> str:
+def text_of(row: Mapping[str, object], column: str) -> str:
+    """A field as text without outer blanks; empty where it is missing. Raises RowRefused for a structure."""
     value = row.get(column)
     if value is None:
         return ""
@@ -186,6 +188,7 @@ def _version(own: FactFields, version: Mapping[str, object]) -> FactFields:
         author=stated.author,
         reason=stated.reason,
         valid_as_of=stated.valid_as_of or (own.valid_as_of if is_own else None),
+        attributes=stated.attributes or own.attributes,
     )
 
 

@@ -1,24 +1,38 @@
-"""Files of figures to rows by column: CSV and JSON lines."""
+"""Files of figures to rows: JSON lines by field, and tables (CSV, XLSX, Parquet) by cell, sheet after sheet."""
 
 from __future__ import annotations
 
-import csv
-import io
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain, groupby, islice
 
 from groundwire_server.errors import DocumentRefused, ErrorReason, RowRefused
-from groundwire_server.ingest.fact_mapping import FACT_FIELDS, FactMapping
+from groundwire_server.ingest.cell_value import DecimalMark
+from groundwire_server.ingest.fact_layout import LOOKAHEAD, Layout, TableFigure, find_heading, read_sheet_figures
+from groundwire_server.ingest.fact_mapping import FactMapping
 from groundwire_server.ingest.json_rows import read_json_rows
+from groundwire_server.readers import ReadOptions
+from groundwire_server.readers.cell_process import stream_rows
+from groundwire_server.readers.cells import BLANK, Cell, SheetRow
+from groundwire_server.readers.csv_table import CsvRows
+from groundwire_server.readers.document import Source
 from groundwire_server.readers.encoding import decode_text
 
-__all__ = ["FactTable", "read_csv_table", "read_jsonl_table"]
+__all__ = ["FactTable", "Sheets", "open_table", "read_jsonl_table", "read_sheets"]
 
 FactTable = Iterator[tuple[int, dict[str, object] | RowRefused]]
 
-_REQUIRED = ("metric", "entity", "period", "value")
-_DELIMITERS = (",", ";", "\t")
-_LONGEST_CELL = 1 << 20
+
+@dataclass(frozen=True, slots=True)
+class Sheets:
+    """The rows of a file, sheet after sheet.
+
+    decimal: the mark of numbers that are written out. chosen: all sheets were asked for.
+    """
+
+    rows: Iterable[SheetRow]
+    decimal: DecimalMark
+    chosen: bool
 
 
 def read_jsonl_table(raw: bytes, mapping: FactMapping) -> FactTable:
@@ -27,69 +41,76 @@ def read_jsonl_table(raw: bytes, mapping: FactMapping) -> FactTable:
         yield number, row if isinstance(row, RowRefused) else mapping.apply(row)
 
 
-def read_csv_table(name: str, raw: bytes, mapping: FactMapping) -> FactTable:
-    """(row from 1, the heading counted; cells by field) of each row that is not blank. An empty cell is None.
+def open_table(name: str, form: str, raw: bytes, mapping: FactMapping, options: ReadOptions) -> Sheets:
+    """The rows of a table; packed files are read in a process of their own, while the rows are used.
 
-    The delimiter is the comma, semicolon or tab that the heading holds most of.
+    Args:
+        form: "csv", "parquet" or "xlsx".
 
     Raises:
-        DocumentRefused: it is no text, has no heading, or the heading lacks a field that every figure needs.
+        DocumentRefused: it cannot be read, here or on the way.
     """
-    rows = _rows(name, decode_text(name, raw))
-    _, heading = next(rows, (1, []))
-    columns = [_column(cell) for cell in heading]
-    _check_heading(name, columns, mapping)
+    table = mapping.table
+    if form == "csv":
+        rows = CsvRows(name, decode_text(name, raw, table.charset), table.delimiter)
+        decimal: DecimalMark = "" if rows.delimiter == ";" else "."
+        return Sheets(_csv_rows(name, rows), decimal if table.decimal is None else table.decimal, True)
+    decimal = "." if table.decimal is None else table.decimal
+    source = Source(name, raw, options=options)
+    if form == "parquet":
+        return Sheets(stream_rows("parquet", source), decimal, True)
+    return Sheets(stream_rows("xlsx", source, table.sheets), decimal, bool(table.sheets))
+
+
+def _csv_rows(name: str, rows: CsvRows) -> Iterator[SheetRow]:
+    """Raises DocumentRefused where a quote is left open: what stands behind it may be anything."""
     for number, cells in rows:
-        if not any(cell.strip() for cell in cells):
+        if rows.warnings:
+            raise DocumentRefused(
+                ErrorReason.DOCUMENT_BROKEN,
+                f"{name}: it is no CSV; row {number} opens a quotation mark that nothing closes.",
+                hint="Write the file again with its quotes doubled.",
+                details={"row": str(number)},
+            )
+        if any(cells):
+            yield SheetRow("", number, tuple(Cell(cell) if cell else BLANK for cell in cells))
+
+
+def read_sheets(sheets: Sheets, layout: Layout) -> Iterator[tuple[int, TableFigure | RowRefused]]:
+    """(row, figure or why there is none) over all sheets.
+
+    A sheet that nobody named and that has no heading of figures is refused by itself, as row 0, while another has one.
+
+    Raises:
+        DocumentRefused: no sheet has a heading of figures.
+    """
+    refusal: DocumentRefused | None = None
+    left_out: list[tuple[str, DocumentRefused]] = []
+    read = 0
+    for sheet, group in groupby(sheets.rows, key=lambda row: row.sheet):
+        rows = iter(group)
+        first = list(islice(rows, LOOKAHEAD))
+        try:
+            heading = find_heading(first, layout)
+        except DocumentRefused as error:
+            if sheets.chosen:
+                raise
+            refusal = refusal or error
+            left_out.append((sheet, error))
             continue
-        extra = [cell for cell in cells[len(columns) :] if cell.strip()]
-        if extra:
-            why = f"The row has {len(cells)} cells, the heading {len(columns)}."
-            yield number, RowRefused(ErrorReason.VALUE_MALFORMED, why, column="", value=extra[0])
-            continue
-        row = {column: cell.strip() or None for column, cell in zip(columns, cells, strict=False) if column}
-        yield number, mapping.apply(row)
+        read += 1
+        yield from read_sheet_figures(heading, chain(first, rows), layout)
+    if not read:
+        raise refusal or _nothing(layout)
+    for sheet, fault in left_out:
+        why = f"{sheet}: {fault.message} Say in the mapping which sheets are to be read."
+        yield 0, RowRefused(fault.reason, why, column="sheet", value=sheet)
 
 
-def _rows(name: str, text: str) -> Iterator[tuple[int, list[str]]]:
-    counts = Counter(text.partition("\n")[0])
-    delimiter = max(_DELIMITERS, key=lambda sign: counts[sign])
-    limit = csv.field_size_limit(_LONGEST_CELL)
-    try:
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-        yield from enumerate(reader, 1)
-    except csv.Error:
-        raise DocumentRefused(
-            ErrorReason.DOCUMENT_BROKEN, f"{name}: it is no CSV.", hint="A quotation mark may be left open."
-        ) from None
-    finally:
-        csv.field_size_limit(limit)
-
-
-def _column(cell: str) -> str:
-    """A heading's cell; fields and axes are known in any case."""
-    shown = cell.strip().removeprefix("\ufeff")
-    folded = shown.casefold()
-    if folded.startswith(("dimension.", "dimensions.")):
-        return f"dimensions.{shown.partition('.')[2].strip()}"
-    return folded if folded in FACT_FIELDS or folded == "filed_at" else shown
-
-
-def _check_heading(name: str, columns: list[str], mapping: FactMapping) -> None:
-    doubled = [column for column, count in Counter(columns).items() if column and count > 1]
-    if doubled:
-        raise DocumentRefused(
-            ErrorReason.CONTRADICTION,
-            f"{name}: column {doubled[0][:80]!r} stands twice in the heading.",
-            details={"field": doubled[0][:80]},
-        )
-    there = {*mapping.apply(dict.fromkeys(columns)), *mapping.constants}
-    lacking = [field for field in _REQUIRED if field not in there]
-    if lacking:
-        shown = ", ".join(column[:40] for column in columns if column) or "nothing"
-        raise DocumentRefused(
-            ErrorReason.FACT_FIELD_MISSING,
-            f"{name}: the heading has no {', '.join(lacking)}; it has {shown}.",
-            hint="Name the columns after the fields, or say in a mapping where they stand.",
-            details={"field": lacking[0]},
-        )
+def _nothing(layout: Layout) -> DocumentRefused:
+    return DocumentRefused(
+        ErrorReason.FACT_FIELD_MISSING,
+        f"{layout.name}: the heading has no metric, entity, period, value; it has nothing.",
+        hint="Name the columns after the fields, or say in a mapping where they stand.",
+        details={"field": "metric"},
+    )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from datetime import date, datetime
-from decimal import Decimal
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import TypeVar
 
 from groundwire_server.errors import ErrorReason, RowRefused
-from groundwire_server.evidence import Dimension, Label, Period, ReviewStatus
+from groundwire_server.evidence import Attribute, Dimension, Label, Period, PeriodKind
 from groundwire_server.glossary import (
     TOTAL,
     Ambiguous,
@@ -20,9 +20,11 @@ from groundwire_server.glossary import (
     parse_period,
     resolve_name,
 )
+from groundwire_server.ingest.cell_value import DECIMAL_COMMA, CellRules, without_notes
+from groundwire_server.ingest.fact_layout import Layout, TableFigure
 from groundwire_server.ingest.fact_mapping import FactMapping
-from groundwire_server.ingest.fact_rows import FactFields, fields_of_row
-from groundwire_server.ingest.fact_tables import FactTable, read_csv_table, read_jsonl_table
+from groundwire_server.ingest.fact_rows import FactFields, fields_of_row, text_of
+from groundwire_server.ingest.fact_tables import open_table, read_jsonl_table, read_sheets
 from groundwire_server.ingest.fact_values import (
     check_attributes,
     check_code,
@@ -31,11 +33,29 @@ from groundwire_server.ingest.fact_values import (
     read_decimal,
     refuse,
 )
-from groundwire_server.store.rows import FactRecord, make_fact_id
+from groundwire_server.ingest.fact_xbrl import read_company_facts
+from groundwire_server.ingest.measures import (
+    NO_MEASURE,
+    Measure,
+    MoneySigns,
+    read_title,
+    same_unit,
+    split_measure,
+)
+from groundwire_server.ingest.row_spool import FactRow, RowSpool
+from groundwire_server.ingest.settling import settle
+from groundwire_server.ingest.typed_cell import read_figure
+from groundwire_server.readers import ReadOptions
+from groundwire_server.store.rows import FactRecord
 
 __all__ = ["FactFields", "FactRules", "read_fact", "read_fact_file"]
 
+T = TypeVar("T")
+
 _EMPTY = Glossary()
+_NO_ATTRIBUTES: tuple[Attribute, ...] = ()
+_NO_DIMENSIONS: tuple[Dimension, ...] = ()
+_NO_PERIOD = Period("", PeriodKind.INTERVAL, date.min, date.min)
 _LONGEST_TEXT = 4096
 _MOST_AXES = 32
 # A period that is another one from another day counts from the day of asking, and is no name of a stored period.
@@ -68,73 +88,159 @@ def read_fact(fields: FactFields, rules: FactRules) -> FactRecord:
 
 
 def read_fact_file(
-    name: str, form: str, raw: bytes, mapping_toml: str, rules: FactRules
-) -> Iterator[tuple[int, FactRecord | RowRefused]]:
+    name: str, form: str, raw: bytes, mapping_toml: str, rules: FactRules, options: ReadOptions | None = None
+) -> Iterator[FactRow]:
     """(row from 1, the heading counted; value or why there is none) of each row of a file, in order.
 
-    A row with `versions` gives one value a version, all with its number. Rows that give one key and source different
-    values, and do not say which was filed when, are all refused: none of them is picked.
+    The file is read to its end before this returns; what is returned is used up once. A row with `versions` gives one
+    value a version, a row of a wide table one value a column, all with its number; row 0 speaks of a sheet. Rows that
+    give one key and source different values, and do not say which was filed when, are all refused: none of them is
+    picked.
 
     Args:
         name: source_doc of rows that name none.
-        form: "jsonl" or "csv".
+        form: "csv", "jsonl", "parquet", "xbrl_json" or "xlsx".
         mapping_toml: where fields stand; empty: under their own names.
+        options: bounds of reading a packed file; None: the defaults.
 
     Raises:
         DocumentRefused: the file as a whole cannot be read.
         InvalidRequest: the mapping does not hold.
     """
     mapping = FactMapping.from_toml(mapping_toml)
-    table = read_csv_table(name, raw, mapping) if form == "csv" else read_jsonl_table(raw, mapping)
-    place = "row" if form == "csv" else "line"
-    yield from _refuse_contradictions(list(_records(name, place, table, rules)))
-
-
-def _records(
-    name: str, place: str, table: FactTable, rules: FactRules
-) -> Iterator[tuple[int, FactRecord | RowRefused]]:
     reader = _Reader(rules)
-    for number, row in table:
-        if isinstance(row, RowRefused):
-            yield number, row
+    match form:
+        case "jsonl":
+            mapping.refuse_table("a file of JSON lines")
+            rows = _Rows(reader, name, "line", read_jsonl_table(raw, mapping))
+        case "xbrl_json":
+            mapping.refuse_table("a file of company facts")
+            rows = _Rows(reader, name, "value", read_company_facts(name, raw, mapping, reader.knows))
+        case _:
+            return _read_table(name, form, raw, mapping, reader, options)
+    spool = RowSpool()
+    for row in rows.read():
+        spool.add(row)
+    return spool.rows()
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Rows by field, and the figures that they state."""
+
+    reader: _Reader
+    name: str
+    place: str
+    table: Iterable[tuple[int, Mapping[str, object] | RowRefused]]
+
+    def read(self) -> Iterator[FactRow]:
+        for number, row in self.table:
+            if isinstance(row, RowRefused):
+                yield number, row
+                continue
+            try:
+                # A row counts with all of its versions or not at all.
+                given = fields_of_row(row, self.name, f"{self.place}={number}")
+                yield from [(number, self.reader.record(fields)) for fields in given]
+            except RowRefused as refused:
+                yield number, refused
+
+
+def _read_table(
+    name: str, form: str, raw: bytes, mapping: FactMapping, reader: _Reader, options: ReadOptions | None
+) -> Iterator[FactRow]:
+    sheets = open_table(name, form, raw, mapping, options or ReadOptions())
+    layout = Layout(name, mapping, reader.reads_period, by_cell=form == "xlsx")
+    figures = _Figures(reader, name, CellRules(decimal=sheets.decimal))
+    spool = RowSpool()
+    either_way = False
+    for number, figure in read_sheets(sheets, layout):
+        if isinstance(figure, RowRefused):
+            spool.add((number, figure))
             continue
         try:
-            # A row counts with all of its versions or not at all.
-            given = fields_of_row(row, name, f"{place}={number}")
-            yield from [(number, reader.record(fields)) for fields in given]
+            record, doubtful = figures.read(figure)
+            spool.add((number, record), either_way=doubtful)
         except RowRefused as refused:
-            yield number, refused
+            either_way |= refused.message.endswith(DECIMAL_COMMA)
+            spool.add((number, refused))
+    why = "Other rows have a decimal comma, so this value may be read in two ways; say decimal in the mapping."
+    return spool.rows(refuse_either_way=why if either_way else "")
 
 
-def _refuse_contradictions(
-    rows: list[tuple[int, FactRecord | RowRefused]],
-) -> Iterator[tuple[int, FactRecord | RowRefused]]:
-    """Refuse every row of a key and source that has several values filed at one time: none of them can be picked.
+@dataclass(slots=True)
+class _Figures:
+    """Figures of tables to stored values."""
 
-    A value that waits for review contradicts none that does not.
-    """
-    groups: dict[tuple[str, datetime | None, bool], list[tuple[int, FactRecord]]] = {}
-    for number, record in rows:
-        if isinstance(record, FactRecord):
-            pending = record.review_status is ReviewStatus.PENDING
-            groups.setdefault((make_fact_id(record), record.filed_at, pending), []).append((number, record))
-    refused: dict[int, RowRefused] = {}
-    for group in groups.values():
-        if len({Decimal(record.value) for _, record in group}) > 1:
-            numbers = sorted({number for number, _ in group})
-            listed = ", ".join(str(number) for number in numbers[:5]) + (" ..." if len(numbers) > 5 else "")
-            why = (
-                "One metric, entity, period, channel, unit and source has different values, and it is not said which"
-                f" was filed later: {'rows' if len(numbers) > 1 else 'row'} {listed}."
-            )
-            refused |= {number: refuse(ErrorReason.CONTRADICTION, "value", each.value, why) for number, each in group}
-    told: set[int] = set()
-    for number, record in rows:
-        if number not in refused:
-            yield number, record
-        elif number not in told:
-            told.add(number)
-            yield number, refused[number]
+    reader: _Reader
+    name: str
+    rules: CellRules
+    _heads: dict[str, tuple[str, Measure]] = field(default_factory=dict)
+
+    def read(self, figure: TableFigure) -> tuple[FactRecord, bool]:
+        """The stored value, and whether another decimal mark would make another number of it. Raises RowRefused."""
+        try:
+            return self._read(figure)
+        except RowRefused as refused:
+            raise RowRefused.of([_at(figure, fault) for fault in (refused, *refused.further)]) from None
+
+    def _read(self, figure: TableFigure) -> tuple[FactRecord, bool]:
+        row = dict(figure.fields)
+        label = text_of(row, "metric")
+        metric, beside = self._metric(label, figure.signs)
+        row["metric"] = metric
+        row["entity"] = self.reader.known_name("entity", text_of(row, "entity"))
+        row["channel"] = self.reader.known_name("channel", text_of(row, "channel"))
+        row["period"] = self._period(text_of(row, "period"))
+        unit = text_of(row, "unit")
+        said = self._unit(unit, figure.signs).over(beside)
+        term_unit = self.reader.unit_of(metric)
+        spellings = [each for each in (unit, term_unit) if each]
+        cell_rules = CellRules(self.rules.decimal, figure.signs)
+        number = read_figure(figure.cell, cell_rules, spellings)
+        settled = settle(
+            number, said, figure.measure, term_unit=term_unit, name=label, shown=figure.cell.text or figure.cell.stored
+        )
+        row |= {"value": settled.value, "unit": settled.unit}
+        if settled.decimals is not None and row.get("decimals") is None:
+            row["decimals"] = settled.decimals
+        if row.get("as_written") is None and figure.cell.text != settled.value:
+            row["as_written"] = figure.cell.text
+        (fields,) = fields_of_row(row, self.name, figure.place)
+        return self.reader.record(fields), number.either_way
+
+    def _metric(self, label: str, signs: MoneySigns) -> tuple[str, Measure]:
+        """The name of a metric, and what a bracket behind it says of its unit."""
+        if label not in self._heads:
+            name, measure = split_measure(label, signs)
+            whole = self.reader.known_name("metric", label)
+            known = self.reader.knows("metric", whole)
+            self._heads[label] = (whole if known else self.reader.known_name("metric", name), measure)
+        return self._heads[label]
+
+    def _period(self, text: str) -> str:
+        if text and not self.reader.reads_period(text):
+            bare = without_notes(text)
+            if bare != text and self.reader.reads_period(bare):
+                return bare
+        return text
+
+    def _unit(self, unit: str, signs: MoneySigns) -> Measure:
+        """What a unit column says; a unit that nobody knows is kept as it stands."""
+        if not unit:
+            return NO_MEASURE
+        said = read_title(unit, signs)
+        if not said:
+            return Measure(unit=unit)
+        spelt_alike = said.unit.casefold() == unit.casefold()
+        return replace(said, unit=unit) if spelt_alike else said
+
+
+def _at(figure: TableFigure, fault: RowRefused) -> RowRefused:
+    """A fault with the column and the cell of its figure."""
+    column = figure.column if fault.column == "value" else fault.column
+    message = f"{figure.where}: {fault.message}" if figure.where else fault.message
+    return RowRefused(fault.reason, message, column=column, value=fault.value)
 
 
 @dataclass(slots=True)
@@ -143,42 +249,93 @@ class _Reader:
 
     rules: FactRules
     _codes: dict[tuple[str, str], str] = field(default_factory=dict)
+    _known: dict[tuple[str, str], bool] = field(default_factory=dict)
+    _periods: dict[str, bool] = field(default_factory=dict)
 
     @property
     def glossary(self) -> Glossary:
         return self.rules.glossary if self.rules.glossary is not None else _EMPTY
 
     def record(self, fields: FactFields) -> FactRecord:
-        """Raises RowRefused."""
-        metric = self._code("metric", fields.metric, self.glossary.metric_names)
-        entity = self._code("entity", fields.entity, self.glossary.entity_names)
-        period = self._period(fields.period, entity)
-        value = read_decimal(fields.value)
-        source_doc = check_code("source_doc", _needed("source_doc", fields.source_doc))
-        locator = check_text("locator", _needed("locator", fields.locator))
+        """Raises RowRefused, which tells of all that is wrong with the record."""
+        faults: list[RowRefused] = []
+        metric = _tried(faults, "", lambda: self._code("metric", fields.metric, self.glossary.metric_names))
+        entity = _tried(faults, "", lambda: self._code("entity", fields.entity, self.glossary.entity_names))
+        period = _tried(faults, _NO_PERIOD, lambda: self._period(fields.period, entity))
+        value = _tried(faults, "", lambda: read_decimal(fields.value))
+        source_doc = _tried(faults, "", lambda: check_code("source_doc", _needed("source_doc", fields.source_doc)))
+        locator = _tried(faults, "", lambda: check_text("locator", _needed("locator", fields.locator)))
+        said = fields.channel.strip() or TOTAL
+        channel = _tried(faults, "", lambda: self._code("channel", said, self.glossary.channel_names))
+        unit = _tried(faults, "", lambda: self._unit(metric, fields.unit))
+        dimensions = _tried(faults, _NO_DIMENSIONS, lambda: self._dimensions(fields.dimensions))
+        decimals = _tried(faults, None, lambda: check_decimals(fields.decimals))
+        as_written = _tried(
+            faults, "", lambda: _short("as_written", fields.as_written) or _as_written(fields.value, value)
+        )
+        author = _tried(faults, "", lambda: _short("author", fields.author))
+        reason = _tried(faults, "", lambda: _short("reason", fields.reason))
+        attributes = _tried(faults, _NO_ATTRIBUTES, lambda: check_attributes(fields.attributes))
+        if faults:
+            raise RowRefused.of(faults)
         return FactRecord(
             metric=metric,
             entity=entity,
             period=period.canonical,
             period_first=period.first,
             period_last=period.last,
-            channel=self._code("channel", fields.channel.strip() or TOTAL, self.glossary.channel_names),
+            channel=channel,
             value=value,
-            unit=self._unit(metric, fields.unit),
+            unit=unit,
             source_doc=source_doc,
             locator=locator,
-            dimensions=self._dimensions(fields.dimensions),
-            decimals=check_decimals(fields.decimals),
-            as_written=_short("as_written", fields.as_written) or _as_written(fields.value, value),
+            dimensions=dimensions,
+            decimals=decimals,
+            as_written=as_written,
             valid_as_of=fields.valid_as_of,
             filed_at=fields.filed_at,
             review_status=fields.review_status,
-            author=_short("author", fields.author),
-            reason=_short("reason", fields.reason),
+            author=author,
+            reason=reason,
             label=self.rules.default_label if fields.label is None else fields.label,
-            attributes=check_attributes(fields.attributes),
+            attributes=attributes,
             source=fields.source if fields.source != source_doc else "",
         )
+
+    def knows(self, kind: str, name: str) -> bool:
+        """Whether the glossary has a term of that name, one or several."""
+        names = {"metric": self.glossary.metric_names, "entity": self.glossary.entity_names}.get(
+            kind, self.glossary.channel_names
+        )
+        key = (kind, name)
+        if key not in self._known:
+            found = resolve_name(name, (names,), drop_note=False, suggest=False) if name else None
+            self._known[key] = isinstance(found, Resolved | Ambiguous)
+        return self._known[key]
+
+    def known_name(self, kind: str, name: str) -> str:
+        """A name without the marks of footnotes behind it, where the glossary knows it only so."""
+        if not name or self.knows(kind, name):
+            return name
+        bare = without_notes(name)
+        return bare if bare != name and self.knows(kind, bare) else name
+
+    def unit_of(self, metric: str) -> str:
+        """The unit of a metric in the glossary; empty where it says none, or the name means several."""
+        found = resolve_name(metric, (self.glossary.metric_names,), drop_note=False, suggest=False) if metric else None
+        term = self.glossary.metrics.get(found.code) if isinstance(found, Resolved) else None
+        return term.unit if term is not None else ""
+
+    def reads_period(self, text: str) -> bool:
+        """Whether a text is the name of a period, whatever the fiscal year."""
+        if text not in self._periods:
+            try:
+                parse_period(text, reference=_ANY_DAYS[0])
+            except PeriodError:
+                self._periods[text] = False
+            else:
+                self._periods[text] = True
+        return self._periods[text]
 
     def _code(self, column: str, raw: str, names: NameIndex | None) -> str:
         key = (column, raw)
@@ -206,10 +363,10 @@ class _Reader:
         term = self.glossary.metrics.get(metric)
         if term is None or not term.unit:
             return unit
-        if unit and unit.casefold() != term.unit.casefold():
+        if unit and not same_unit(unit, term.unit):
             why = f"{metric} is measured in {term.unit}, and nothing is converted."
             raise refuse(ErrorReason.FACT_UNIT_MISMATCH, "unit", unit, why)
-        return unit or term.unit
+        return unit if unit.casefold() == term.unit.casefold() else term.unit
 
     def _dimensions(self, given: tuple[Dimension, ...]) -> tuple[Dimension, ...]:
         if len(given) > _MOST_AXES:
@@ -223,6 +380,15 @@ class _Reader:
             names = self.glossary.member_names.get(name)
             found[name] = self._code(f"dimensions.{name}", dimension.member, names)
         return tuple(Dimension(name, member) for name, member in sorted(found.items()))
+
+
+def _tried(faults: list[RowRefused], otherwise: T, read: Callable[[], T]) -> T:
+    """What is read; where it is refused, the fault joins the others."""
+    try:
+        return read()
+    except RowRefused as refused:
+        faults += (refused, *refused.further)
+        return otherwise
 
 
 def _resolve(column: str, raw: str, names: NameIndex | None) -> str:

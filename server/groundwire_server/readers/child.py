@@ -21,7 +21,7 @@ try:
 except ImportError:  # Windows knows no limits of this kind; the parent's clock stays
     resource = None  # type: ignore[assignment]
 
-__all__ = ["PLAIN_OPTIONS", "main", "read_frame", "write_frame"]
+__all__ = ["PLAIN_OPTIONS", "limit", "main", "read_frame", "write_frame"]
 
 # What of the options travels; a parser of periods does not.
 PLAIN_OPTIONS = tuple(field.name for field in fields(ReadOptions) if field.name != "parse_period")
@@ -69,7 +69,7 @@ def _answer(head: dict[str, Any], raw: bytes) -> tuple[str, bytes, bool]:
     options = ReadOptions(**{name: head["options"][name] for name in PLAIN_OPTIONS})
     reader = next(reader for reader in READERS if reader.media_type == head["media_type"])
     try:
-        _limit(options)
+        limit(options)
         return "outputs", encode_outputs(reader.read(Source(head["doc_id"], raw, head["charset"], options))), True
     except DocumentRefused as error:
         return "refused", encode_refusal(error), True
@@ -85,7 +85,7 @@ def _answer(head: dict[str, Any], raw: bytes) -> tuple[str, bytes, bool]:
         return "refused", encode_refusal(refusal), True
 
 
-def _limit(options: ReadOptions) -> None:
+def limit(options: ReadOptions) -> None:
     """Memory of this process as a whole, and processor time from now on; the system ends it where it goes over."""
     if resource is None:
         return

@@ -54,13 +54,13 @@ class CsvRows:
     """The rows of a table in text, once, each with its number; `warnings` is complete when they are used up.
 
     Args:
-        doc_id: for messages and the places of warnings.
+        doc_id: for messages and the places of warnings. delimiter: between cells; empty: said in the text, or found.
 
     Raises:
         DocumentRefused: on the way, DOCUMENT_BROKEN for more open quotes than a table may have.
     """
 
-    def __init__(self, doc_id: str, text: str) -> None:
+    def __init__(self, doc_id: str, text: str, delimiter: str = "") -> None:
         self.warnings: list[ReadWarning] = []
         self._doc_id = doc_id
         self._text = text
@@ -68,12 +68,14 @@ class CsvRows:
         self._read_again = 0  # characters, to bound the work
         said = _said_delimiter(self._line(0))
         self._first = 1 if said else 0
-        self._delimiter = said or _find_delimiter(text[self._starts[self._first] :] if self._first else text)
+        self.delimiter = (
+            delimiter or said or _find_delimiter(text[self._starts[self._first] :] if self._first else text)
+        )
 
     def __iter__(self) -> Iterator[TableRow]:
         row, line = self._first, self._first
         while line < len(self._starts):
-            reader = csv.reader(self._lines(line), delimiter=self._delimiter, strict=True)
+            reader = csv.reader(self._lines(line), delimiter=self.delimiter, strict=True)
             begun = line
             try:
                 for cells in reader:
@@ -91,7 +93,7 @@ class CsvRows:
         lines = list(islice(self._lines(begun), end - begun))
         self._read_again += sum(map(len, lines))
         try:
-            read = list(csv.reader([*lines, _SENTINEL], delimiter=self._delimiter))
+            read = list(csv.reader([*lines, _SENTINEL], delimiter=self.delimiter))
         except csv.Error:
             read = []
         # What is behind the row must not have been taken into it.
@@ -111,7 +113,7 @@ class CsvRows:
                 WarningKind.TEXT_UNCERTAIN,
             )
         )
-        return self._line(begun).rstrip("\r\n").split(self._delimiter), begun + 1
+        return self._line(begun).rstrip("\r\n").split(self.delimiter), begun + 1
 
     def _lines(self, first: int) -> Iterator[str]:
         return (self._line(number) for number in range(first, len(self._starts)))

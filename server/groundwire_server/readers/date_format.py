@@ -6,7 +6,7 @@ import re
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 
-__all__ = ["format_date", "is_date"]
+__all__ = ["format_date", "is_date", "moment_of"]
 
 _TOKEN = re.compile(
     r'"(?P<quoted>[^"]*)"?|\\(?P<escaped>.)|_.|\*.|\[\$(?P<system>-F[48]00)\]|\[\$[^\]]*\]'
@@ -87,6 +87,15 @@ def format_date(serial: float, section: str, *, since_1904: bool = False) -> str
 @lru_cache(maxsize=1024)
 def _tokens(section: str) -> tuple[Token, ...]:
     return tuple((match.lastgroup, match[match.lastgroup]) for match in _TOKEN.finditer(section) if match.lastgroup)
+
+
+def moment_of(serial: float, *, since_1904: bool = False) -> datetime | None:
+    """The day and time, to the second, of a number that a spreadsheet shows as such; None where there is none.
+
+    >>> moment_of(45473.75), moment_of(-1)
+    (datetime.datetime(2024, 6, 30, 18, 0), None)
+    """
+    return _moment(serial, 0, since_1904=since_1904)
 
 
 def _moment(serial: float, places: int, *, since_1904: bool) -> datetime | None:

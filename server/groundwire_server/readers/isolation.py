@@ -21,7 +21,7 @@ from groundwire_server.readers.child import PLAIN_OPTIONS, read_frame, write_fra
 from groundwire_server.readers.document import ReaderOutput, Source
 from groundwire_server.readers.document_codec import decode_outputs, decode_refusal
 
-__all__ = ["ReaderProcesses", "read_isolated"]
+__all__ = ["ENVIRONMENT", "ReaderProcesses", "read_isolated"]
 
 # Small leaks of libraries end with the process.
 _FILES_A_PROCESS = 500
@@ -29,7 +29,7 @@ _FILES_A_PROCESS = 500
 _CLOCK_FACTOR = 10
 _MAX_PROCESSES = 8
 # What a process needs to start; nothing else that the server was told (secrets, addresses) is for hostile files.
-_ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR", "LANG", "LC_ALL")
+ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR", "LANG", "LC_ALL")
 
 
 class _Child:
@@ -38,7 +38,7 @@ class _Child:
     def __init__(self) -> None:
         # The folder that this very package came from goes first, and the working folder is not looked at (-P).
         home = str(Path(groundwire_server.__file__).parent.parent)
-        environ = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+        environ = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
         environ["PYTHONPATH"] = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH", ""))))
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "groundwire_server.readers.child"],

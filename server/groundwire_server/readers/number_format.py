@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from groundwire_server.readers.date_format import format_date, is_date
 
-__all__ = ["BUILT_IN_FORMATS", "format_number", "general"]
+__all__ = ["BUILT_IN_FORMATS", "ShownWith", "format_number", "general", "shown_with"]
 
 _ISO, _ISO_TIME = "yyyy-mm-dd", "yyyy-mm-dd h:mm"
 BUILT_IN_FORMATS: dict[int, str] = {
@@ -80,6 +80,50 @@ def format_number(value: float, code: str, *, since_1904: bool = False) -> str:
         return _fill(section, number)
     except (InvalidOperation, OverflowError, ZeroDivisionError):
         return general(value)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownWith:
+    """What a format adds to a number that it shows.
+
+    percent: times a hundred, with a sign of percent. thousands: how often it is divided by a thousand.
+    before, behind: what is written around the digits; country: that of its sign of money, e.g. "411"; empty: not said.
+    """
+
+    percent: int = 0
+    thousands: int = 0
+    before: str = ""
+    behind: str = ""
+    country: str = ""
+
+
+_COUNTRY = re.compile(r"\[\$[^\]-]*-(?:[0-9A-Fa-f]{0,4})?([0-9A-Fa-f]{3,4})\]")
+
+
+@lru_cache(maxsize=4096)
+def shown_with(sign: int, code: str) -> ShownWith:
+    """What stands around a number, and how it is counted, under a format.
+
+    Args:
+        sign: -1, 0 or 1, which chooses the section.
+
+    >>> shown_with(1, '0.0,,"M"'), shown_with(1, "0.0%").percent, shown_with(-1, '#,##0;"△ "#,##0').before
+    (ShownWith(percent=0, thousands=2, before='', behind='M', country=''), 1, '△ ')
+    """
+    if code in ("", "General") or len(code) > _LONGEST_FORMAT:
+        return ShownWith()
+    section, _ = _choose(_sections(code), Decimal(sign))
+    kinds = [kind for kind, _ in section.tokens]
+    digits = [place for place, kind in enumerate(kinds) if kind in ("digit", "general")]
+    if not digits:
+        return ShownWith()
+    point = next((place for place, kind in enumerate(kinds) if kind == "."), len(kinds))
+    last_whole = max((place for place in digits if place < point), default=digits[-1])
+    thousands = sum(1 for place, kind in enumerate(kinds) if kind == "," and place > last_whole)
+    before = "".join(text for kind, text in section.tokens[: digits[0]] if kind == "literal")
+    behind = "".join(text for kind, text in section.tokens[digits[-1] + 1 :] if kind == "literal")
+    country = _COUNTRY.search(section.source)
+    return ShownWith(kinds.count("%"), thousands, before, behind, country[1].lstrip("0").upper() if country else "")
 
 
 def general(value: float) -> str:

@@ -1,0 +1,154 @@
+"""Which unit and scale hold for a figure of a table: what the cell says beats the row, the row beats what stands above.
+
+The scale of a heading leaves percents, ratios, per-unit rows and head counts alone (semantics 10, Cells).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from groundwire_server.errors import ErrorReason
+from groundwire_server.ingest.cell_value import CellNumber, plain_decimal, scaled
+from groundwire_server.ingest.fact_values import refuse
+from groundwire_server.ingest.measures import SHARES, Measure, is_left_alone, is_money, same_unit
+
+__all__ = ["Settled", "kind_of_name", "settle"]
+
+_END = r"\s*(?:[(（\[].*)?$"
+# Each is narrow: a row of money that were taken for one of these would miss the scale above it.
+_PER_SHARE = re.compile(
+    r"\bper (?:\w+ )?(?:common |ordinary )?(?:share|ads|adr)s?\b|\b(?:eps|dps)\b|株当|每股"
+    r"|\b(?:earnings|dividends?) per\b",
+    re.IGNORECASE,
+)
+_PER_UNIT = re.compile(
+    r"\bper (?:unit|employee|capita|head|person|user|customer|store|barrel|tonne|ton|kwh|mwh|kg|room|day)\b"
+    r"|当たり|あたり|每(?:人|户|吨|平方米|单位)|単価|单价|單價|\bunit price\b|\barpu\b",
+    re.IGNORECASE,
+)
+_PERCENT = re.compile(
+    rf"[(（]\s*[%％]\s*[)）]|[%％]{_END}|^[%％]\s|\bper ?cent(?:age)?\b|\b(?:ratio|rate|yield|roe|roa|roic|irr){_END}"
+    rf"|(?:率|比率|比|割合|占比|百分比|利回り){_END}",
+    re.IGNORECASE,
+)
+_HEADS = re.compile(
+    rf"\bnumber of (?:\w+ )?(?:employees|people|persons|staff|customers|users)\b|\bhead ?count\b"
+    rf"|^(?:total |full-time )?employees{_END}"
+    rf"|\bftes?{_END}|\bfull-time equivalents?\b|従業員数|社員数|職員数|人員数|人数|人數",
+    re.IGNORECASE,
+)
+_SHARES = re.compile(
+    r"\bnumber of shares\b|\bshares? (?:outstanding|issued|authori[sz]ed)\b|\baverage (?:\w+ ){0,3}shares\b"
+    r"|\b(?:basic|diluted) shares\b"
+    r"|株式数|株数|股数|股份总数|股份數",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A figure with its unit. decimals: places that the source vouches for, where its scale tells; None: all digits."""
+
+    value: str
+    unit: str
+    decimals: int | None
+
+
+def kind_of_name(name: str) -> str:
+    """What the name of a metric says of its unit: "per share", "per unit", "percent", "heads", "shares" or nothing.
+
+    >>> (
+    ...     kind_of_name("Earnings per share"),
+    ...     kind_of_name("営業利益率"),
+    ...     kind_of_name("従業員数"),
+    ...     kind_of_name("Gross margin"),
+    ... )
+    ('per share', 'percent', 'heads', '')
+    """
+    for kind, pattern in (
+        ("per share", _PER_SHARE),
+        ("per unit", _PER_UNIT),
+        ("heads", _HEADS),
+        ("shares", _SHARES),
+        ("percent", _PERCENT),
+    ):
+        if pattern.search(name):
+            return kind
+    return ""
+
+
+def settle(figure: CellNumber, row: Measure, above: Measure, *, term_unit: str, name: str, shown: str) -> Settled:
+    """The value and unit of a figure.
+
+    Args:
+        row: what its unit column or the bracket behind its name says. above: what headings and titles say.
+        term_unit: of its metric in the glossary; empty: not known. name: of its metric, as the row has it.
+        shown: the cell, for messages.
+
+    Raises:
+        RowRefused: FACT_UNIT_MISMATCH where two of them do not go together, or a sign of money has no country.
+    """
+    unit = _unit(figure, row, above, term_unit, name, shown)
+    power = figure.power if figure.power is not None else row.power
+    if power is None:
+        power = _power_above(unit, row, above, term_unit, name, shown)
+    value = scaled(figure, power)
+    said = figure.power if figure.power is not None else power
+    decimals = figure.places - said if said else None
+    return Settled(plain_decimal(value), unit, decimals)
+
+
+def _unit(figure: CellNumber, row: Measure, above: Measure, term_unit: str, name: str, shown: str) -> str:
+    if figure.unit and row.unit and not same_unit(figure.unit, row.unit):
+        raise _mismatch(shown, f"The cell says {figure.unit}, its row {row.unit}.")
+    said = figure.unit or row.unit
+    if said:
+        if above.unit and is_money(said) and is_money(above.unit) and not same_unit(said, above.unit):
+            raise _mismatch(shown, f"The row says {said}, what stands above it {above.unit}.")
+        return said
+    if row.vague and not term_unit:
+        raise _without_country(row.vague, shown)
+    if term_unit and (is_left_alone(term_unit) or not is_money(term_unit)):
+        return term_unit
+    kind = "" if term_unit else kind_of_name(name)
+    if kind in ("per unit", "percent", "heads", "shares"):
+        fits = above.unit and not is_money(above.unit)
+        return above.unit if fits else ""
+    if above.vague and not term_unit:
+        raise _without_country(above.vague, shown)
+    if kind == "per share":
+        return f"{above.unit}/{SHARES}" if above.unit and is_money(above.unit) else ""
+    if above.unit and term_unit and not same_unit(above.unit, term_unit):
+        raise _mismatch(shown, f"The metric is measured in {term_unit}; what stands above it says {above.unit}.")
+    return above.unit or term_unit
+
+
+def _power_above(unit: str, row: Measure, above: Measure, term_unit: str, name: str, shown: str) -> int | None:
+    if above.power is None:
+        return None
+    kind = kind_of_name(name) if not unit and not term_unit else ""
+    if (unit and is_left_alone(unit)) or kind in ("per share", "per unit", "percent", "heads"):
+        return above.power if above.unit and unit and same_unit(above.unit, unit) else None
+    shares = (unit and same_unit(unit, SHARES)) or kind == "shares"
+    if shares and not (above.unit and same_unit(above.unit, SHARES)):
+        if above.shares == "own" or row.unit:
+            return None
+        if above.shares == "unclear" or above.unit or above.vague:
+            why = "What stands above counts money, and it is not said how shares are counted; say it in the row."
+            raise _mismatch(shown, why)
+        return above.power
+    if unit and not is_money(unit) and (is_money(above.unit) or above.vague):
+        if row.unit:
+            return None
+        raise _mismatch(shown, f"The metric is measured in {unit}; what stands above it counts money.")
+    return above.power
+
+
+def _mismatch(shown: str, why: str) -> Exception:
+    return refuse(ErrorReason.FACT_UNIT_MISMATCH, "value", shown, why)
+
+
+def _without_country(sign: str, shown: str) -> Exception:
+    why = f"{sign!r} is money of several countries; name the unit, or say it in the mapping's [currencies]."
+    return refuse(ErrorReason.FACT_UNIT_MISMATCH, "value", shown, why)
