@@ -212,3 +212,9 @@ def test_suggestions_are_the_nearest_names(seed: int) -> None:
 def index_name(index: NameIndex, suggestion: str, names: list[str]) -> str:
     """The name behind a suggestion, which is a code where several terms share the name."""
     return suggestion if suggestion in names and suggestion not in index.codes else names[int(suggestion[1:])]
+
+
+@given(st.text(st.characters(max_codepoint=127)))
+def test_words_of_ascii_are_those_of_any_text(text: str) -> None:
+    # Behind a word of another script the same text is read character by character.
+    assert [*words_of(text), "漢"] == words_of(f"{text} 漢")

@@ -20,6 +20,7 @@ from groundwire_server.evidence import (
     EmptyFilterPolicy,
     EndReason,
     Label,
+    MetricFact,
     MetricFound,
     MetricKey,
     MetricNotFound,
@@ -598,3 +599,45 @@ def test_equal_figures_of_two_libraries_stay_two(tmp_path: Path) -> None:
     assert len(answer.snippets) == 2
     for library in opened:
         library.close()
+
+
+def test_versions_that_say_the_same_stay_apart(tmp_path: Path) -> None:
+    """100, then 110, then 100 again from one cell: three versions, each with an id of its own."""
+    batches = [[figure("REVENUE", "ACME", "2020", value)] for value in ("100", "110", "100")]
+    library = open_library(tmp_path, GLOSSARY, batches)
+    request = MetricRequest((MetricQuery("REVENUE", "ACME", "2020"),), versions=VersionPolicy.ALL)
+    answer = ask(library, request=request)
+    outcome = answer.outcomes[0].outcome
+    assert isinstance(outcome, MetricFound)
+    told = [(fact.value, fact.version.version) for fact in answer.facts(outcome.snippet_ids) if fact.version]
+    assert told == [("100", 1), ("110", 2), ("100", 3)]
+    assert len(set(outcome.snippet_ids)) == 3
+    # An id does not change with what came later.
+    then = ask(library, MetricQuery("REVENUE", "ACME", "2020"), known_at=recorded(0))
+    assert list(then.snippets) == [outcome.snippet_ids[0]]
+    library.close()
+
+
+def test_a_figure_that_gets_its_date_of_filing_is_not_the_last_for_ever(tmp_path: Path) -> None:
+    batches = [
+        [figure("REVENUE", "ACME", "2020", "100")],
+        [figure("REVENUE", "ACME", "2020", "100", filed_at=FILED)],
+        [
+            figure(
+                "REVENUE",
+                "ACME",
+                "2020",
+                "101",
+                source="report.pdf",
+                source_doc="next.pdf",
+                filed_at=FILED.replace(month=6),
+            )
+        ],
+    ]
+    library = open_library(tmp_path, GLOSSARY, batches)
+    (latest,) = ask(library, MetricQuery("REVENUE", "ACME", "2020")).snippets.values()
+    assert isinstance(latest.payload, MetricFact)
+    assert latest.payload.value == "101"
+    assert latest.payload.version is not None
+    assert (latest.payload.version.version, latest.payload.version.latest_version) == (2, 2)
+    library.close()

@@ -291,6 +291,42 @@ def every_code_is_told_once(places: Places) -> None:
     store.close()
 
 
+def what_is_approved_is_not_read_back(places: Places) -> None:
+    """The same value read again for review leaves what is approved; another value waits beside it."""
+    store = places()(TickingClock())
+    pending = ReviewStatus.PENDING
+    _put(store, make_fact("1"), make_fact("2", entity="B", review_status=ReviewStatus.APPROVED))
+    again = [make_fact("1", review_status=pending), make_fact("2", entity="B", review_status=pending)]
+    same(_put(store, *again), WriteCounts(0, 2), "readings of what is approved")
+    same(_put(store, make_fact("3", review_status=pending)), WriteCounts(1, 0), "a reading of another value")
+    states = [(f.record.value, f.record.review_status) for f in store.reader().facts(Label.INTERNAL, entity="ACME")]
+    same(states, [("1", ReviewStatus.AUTO_APPROVED), ("3", pending)], "what is there")
+    store.close()
+
+
+def a_date_is_added_to_what_had_none(places: Places) -> None:
+    """A value read again with its date of filing is no further version and stands where it was filed; a repeat without
+    the date takes none back."""
+    clock = TickingClock()
+    store = places()(clock)
+    clock.moment = START + 100 * _DAY
+    _put(store, make_fact("1"), make_fact("5", entity="B"), make_fact("7", entity="C"))
+    before = store.reader()
+    dated = [make_fact("1", filed_at=START), make_fact("5", entity="B", filed_at=START + 900 * _DAY)]
+    same(_put(store, *dated), WriteCounts(2, 0), "the dates")
+    same(_values(store.reader().facts(Label.INTERNAL, entity="ACME")), ["1"], "a value with its date")
+    same(_values(store.reader().facts(Label.INTERNAL, entity="B")), ["5", "5"], "one that was filed later on")
+    same(_put(store, *dated, make_fact("1"), make_fact("5", entity="B")), WriteCounts(0, 4), "repeats of every kind")
+    same(_put(store, make_fact("1", author="reviewer")), WriteCounts(1, 0), "a review without the date")
+    (reviewed,) = store.reader().facts(Label.INTERNAL, entity="ACME")
+    same((reviewed.record.filed_at, reviewed.record.author), (START, "reviewer"), "the date after a review")
+    _put(store, make_fact("2", filed_at=START + _DAY, locator="next"))
+    same(_values(store.reader().facts(Label.INTERNAL, entity="ACME")), ["1", "2"], "versions in order")
+    same(_put(store, make_fact("1", author="reviewer")), WriteCounts(0, 1), "a repeat after a restatement")
+    same(sorted(_values(before.facts(Label.INTERNAL))), ["1", "5", "7"], "the state before")
+    store.close()
+
+
 def known_at_goes_by_filing(places: Places) -> None:
     """known_at bounds figures by filed_at; a value without it is as the store had recorded it then."""
     clock = TickingClock()
@@ -339,6 +375,8 @@ CHECKS = (
     units_and_periods_make_the_key,
     facts_are_found_by_key,
     lines_tell_what_whole_figures_tell,
+    what_is_approved_is_not_read_back,
+    a_date_is_added_to_what_had_none,
     extents_tell_what_whole_figures_tell,
     every_code_is_told_once,
     known_at_goes_by_filing,

@@ -6,7 +6,7 @@ import re
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 
 from groundwire_server.errors import ErrorReason, RowRefused
@@ -19,6 +19,7 @@ from groundwire_server.store.sqlite.codec import (
     decode_optional_instant,
     encode_attributes,
     encode_dimensions,
+    encode_instant,
     encode_optional_instant,
     is_storable,
 )
@@ -57,19 +58,24 @@ _COLUMNS = (
 )
 _COUNT = _COLUMNS.count(",") + 1
 _INSERT = f"INSERT INTO fact (fact_id, born, event, {_COLUMNS}) VALUES ({', '.join('?' * (_COUNT + 3))})"
-_ALIVE = f"SELECT fact_row, event, {_COLUMNS} FROM fact WHERE fact_id = ? AND died IS NULL ORDER BY fact_row"
+_ALIVE = (
+    f"SELECT fact_row, event, (SELECT committed_at FROM generation WHERE generation = born), {_COLUMNS}"
+    " FROM fact WHERE fact_id = ? AND died IS NULL ORDER BY fact_row"
+)
 _NAMES = _COLUMNS.split(", ")
-_PLACE = tuple(_NAMES.index(name) for name in ("source_doc", "locator", "filed_at"))
+_PLACE = tuple(_NAMES.index(name) for name in ("source_doc", "locator"))
+_REVIEW_AT = _NAMES.index("review_status")
 _VALUE_AT = _NAMES.index("value")
 _FILED_AT = _NAMES.index("filed_at")
 
 
 @dataclass(frozen=True, slots=True)
 class _Version:
-    """A living value of a fact."""
+    """A living value of a fact. recorded_at: microseconds since 1970 in UTC; now, if this transaction wrote it."""
 
     fact_row: int
     event: bytes
+    recorded_at: int
     columns: tuple[Any, ...]
 
     @property
@@ -77,7 +83,7 @@ class _Version:
         return Label(self.columns[0])
 
 
-def put_facts(transaction: Transaction, records: Iterable[FactRecord], strictest: int) -> WriteCounts:
+def put_facts(transaction: Transaction, records: Iterable[FactRecord], strictest: int, now: datetime) -> WriteCounts:
     """Store filed values; see `StoreWriter.put_facts`."""
     stored = unchanged = 0
     refused: list[tuple[int, RowRefused]] = []
@@ -85,7 +91,7 @@ def put_facts(transaction: Transaction, records: Iterable[FactRecord], strictest
         fault = _fault(transaction, record, strictest)
         if fault is not None:
             refused.append((place, fault))
-        elif _put(transaction, record) or record.label > strictest:
+        elif _put(transaction, record, encode_instant(now)) or record.label > strictest:
             stored += 1
         else:
             unchanged += 1
@@ -116,17 +122,19 @@ def _fault(transaction: Transaction, record: FactRecord, strictest: int) -> RowR
     return None
 
 
-def _put(transaction: Transaction, record: FactRecord) -> bool:
+def _put(transaction: Transaction, record: FactRecord, now: int) -> bool:
     """Whether anything changed."""
     fact_id = make_fact_id(record)
     columns = _columns(record)
-    living = _living(transaction.connection, fact_id)
+    living = _living(transaction.connection, fact_id, now)
     readable = [version for version in living if version.label <= record.label]
     same = _same_version(readable, columns)
-    if same is not None and same.columns == columns:
+    if same is not None and columns[_FILED_AT] is None:  # a repeat that does not say when takes back no date
+        columns = (*columns[:_FILED_AT], same.columns[_FILED_AT], *columns[_FILED_AT + 1 :])
+    if same is not None and (same.columns == columns or _is_read_again(same, record)):
         return False
     for version in living:
-        if version is same or (version not in readable and _says_the_same(version, columns)):
+        if version is same or (version not in readable and _is_relabelled(version, columns)):
             transaction.retire("fact", version.fact_row, version.label, version.event)
     history = [version for version in readable if version is not same]
     transaction.attributes.fix(record.label, record.attributes)
@@ -162,10 +170,13 @@ def _columns(record: FactRecord) -> tuple[Any, ...]:
     )
 
 
-def _living(connection: sqlite3.Connection, fact_id: str) -> list[_Version]:
+def _living(connection: sqlite3.Connection, fact_id: str, now: int) -> list[_Version]:
     """In the order of writing."""
     rows = connection.execute(_ALIVE, (fact_id,)).fetchall()
-    return [_Version(fact_row, event, tuple(columns)) for fact_row, event, *columns in rows]
+    return [
+        _Version(fact_row, event, now if recorded_at is None else recorded_at, tuple(columns))
+        for fact_row, event, recorded_at, *columns in rows
+    ]
 
 
 def _same_version(readable: list[_Version], columns: tuple[Any, ...]) -> _Version | None:
@@ -175,13 +186,33 @@ def _same_version(readable: list[_Version], columns: tuple[Any, ...]) -> _Versio
     stricter row that says the same dies as well, unseen: it was relabelled.
     """
     beside = [version for version in readable if all(version.columns[at] == columns[at] for at in _PLACE)]
+    undated = [version for version in beside if version.columns[_FILED_AT] is None]
     if columns[_FILED_AT] is None:
-        beside = beside[-1:]
+        # Without any like it, it repeats what its place said with a date.
+        beside = undated[-1:] or beside
+    else:
+        exact = [version for version in beside if version.columns[_FILED_AT] == columns[_FILED_AT]]
+        beside = [version for version in undated if _is_dated_by(version, columns)] + exact
     return next((version for version in reversed(beside) if _says_the_same(version, columns)), None)
+
+
+def _is_dated_by(version: _Version, columns: tuple[Any, ...]) -> bool:
+    """Whether a record may tell when a value was filed that was read without a date: it was filed before that."""
+    filed_at = columns[_FILED_AT]
+    return filed_at is not None and filed_at <= version.recorded_at
 
 
 def _says_the_same(version: _Version, columns: tuple[Any, ...]) -> bool:
     return all(version.columns[at] == columns[at] for at in (*_PLACE, _VALUE_AT))
+
+
+def _is_read_again(version: _Version, record: FactRecord) -> bool:
+    """Whether a reading that waits for review says what is approved already: it takes nothing back."""
+    return record.review_status is ReviewStatus.PENDING and version.columns[_REVIEW_AT] != ReviewStatus.PENDING
+
+
+def _is_relabelled(version: _Version, columns: tuple[Any, ...]) -> bool:
+    return _says_the_same(version, columns) and version.columns[_FILED_AT] == columns[_FILED_AT]
 
 
 def _history(readable: list[_Version], columns: tuple[Any, ...]) -> bytes | None:

@@ -56,7 +56,7 @@ class SqliteWriter:
 
     def put_facts(self, records: Iterable[FactRecord], *, clearance: Label | None = None) -> WriteCounts:
         with translated():
-            return facts.put_facts(self._transaction, records, readable_labels(clearance))
+            return facts.put_facts(self._transaction, records, readable_labels(clearance), self._now())
 
     def put_edges(self, records: Iterable[EdgeRecord], *, clearance: Label | None = None) -> WriteCounts:
         with translated():
