@@ -82,7 +82,8 @@ def test_a_glossary_goes_in_all_or_nothing() -> None:
 @pytest.mark.parametrize(
     ("name", "content", "why"),
     [
-        ("g.yaml", GLOSSARY, "g.yaml: a glossary ends in .toml or .jsonl"),
+        ("g.txt", GLOSSARY, "g.txt: a glossary ends in .toml, .yaml or .jsonl"),
+        ("g.yaml", GLOSSARY, "g.yaml: glossary: no YAML at line 2, column 1"),
         ("g.toml", b"\xff", "g.toml: it is no UTF-8 text"),
         ("g.toml", "[", "g.toml: "),
         ("g.toml", "[[metric]]\ncode = 1\n", "g.toml: metric[0].code: a text is needed"),

@@ -18,7 +18,7 @@ from groundwire.v1 import (
     stream_pb2,
     tools_pb2,
 )
-from groundwire_server import citation, evidence, graph, jobs, metric, narrative, router
+from groundwire_server import citation, evidence, glossary, graph, jobs, metric, narrative, router
 from groundwire_server.errors import ErrorReason
 
 PAIRS = [
@@ -33,6 +33,7 @@ PAIRS = [
     (evidence.Label, ingest_pb2.Label),
     (narrative.RetrievalMode, narrative_pb2.RetrievalMode),
     (metric.VersionPolicy, metric_pb2.VersionPolicy),
+    (glossary.FindingKind, admin_pb2.GlossaryFindingKind),
     (graph.Direction, graph_pb2.Direction),
     (jobs.IndexPart, admin_pb2.IndexPart),
     (jobs.JobKind, admin_pb2.JobKind),

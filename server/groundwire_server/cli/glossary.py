@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
@@ -12,7 +11,7 @@ import click
 from groundwire import Client, ErrorReason, GlossaryFinding, GroundwireError, TermDescription
 from groundwire_server.cli.ending import FAILED
 from groundwire_server.cli.groups import CommandGroup
-from groundwire_server.cli.lint import LintFinding, lint_file, lint_glossary
+from groundwire_server.cli.lint import LintFinding, lint_file, lint_terms
 from groundwire_server.cli.options import json_option, library_option, server_options
 from groundwire_server.cli.output import show_json
 from groundwire_server.cli.session import Session
@@ -45,14 +44,14 @@ def command() -> None:
 @server_options
 @click.pass_obj
 def load(session: Session, file: Path, library: str, add: bool, dry_run: bool, as_json: bool) -> None:
-    """Make FILE (TOML or JSON lines) the glossary of a library. All or nothing.
+    """Make FILE (TOML, YAML or JSON lines) the glossary of a library. All or nothing.
 
     \b
     groundwire glossary load glossary.toml --dry-run
     """
-    from groundwire_server.cli.terms import read_terms, term_places
+    from groundwire_server.cli.terms import read_placed_terms
 
-    terms, places = read_terms(file), term_places(file)
+    terms, places = read_placed_terms(file)
     with session.client(embedder=False) as client:
         try:
             update = client.update_glossary(terms, library=library, replace_all=not add, validate_only=dry_run)
@@ -67,7 +66,9 @@ def load(session: Session, file: Path, library: str, add: bool, dry_run: bool, a
         return
     for finding in update.findings:
         name = finding.term.code if finding.term else ""
-        say(f"look at {name}: {finding.message} ({finding.fact_count} facts)")
+        say(f"look at {name}: {_told(finding)}")
+    if update.findings_omitted:
+        say(f"and {update.findings_omitted} more; `groundwire glossary coverage` lists names without a term")
     say(f"{len(terms)} terms {'checked' if dry_run else 'loaded'}")
 
 
@@ -87,7 +88,8 @@ def lint(session: Session, file: Path | None, library: str, as_json: bool) -> in
     Errors: a name that two terms of a kind share (both places are told; a library with the setting ambiguous=report
     takes it, and answers with all that it may mean), a derivation that is no formula, names an
     unknown metric or leads back to itself, a field that does not hold. To look at: additivity that was assumed,
-    metrics without a unit, ratios that are added, names in facts that no term has. Exit code 1 when there are errors.
+    metrics without a unit or with another one than their facts, ratios that are added, identifiers that do not check,
+    names in facts that no term has. Exit code 1 when there are errors.
     """
     if file is not None:
         terms, findings = lint_file(file)
@@ -115,36 +117,46 @@ def coverage(session: Session, missing: bool, library: str, as_json: bool) -> No
     groundwire glossary coverage --missing
     """
     with session.client(embedder=False) as client:
-        described = list(client.describe_metrics(libraries=[library]))
-        unnamed = _unnamed(client, library)
-    shown = [each for each in described if not missing or each.gaps or not each.fact_count]
+        described = list(client.describe_metrics(libraries=[library], unlisted=True))
+    shown = [each for each in described if not missing or each.gaps or each.unlisted or not each.fact_count]
     if as_json:
-        for row in (*shown, *unnamed):
+        for row in shown:
             show_json(row)
         return
     columns = [
         Column("kind"),
         Column("code", shrinks=True),
         Column("label", shrinks=True),
+        Column("units", shrinks=True),
         Column("facts", right=True, colour={"0": "yellow"}.get),
         Column("periods", right=True),
         Column("first"),
         Column("last"),
         Column("gaps", shrinks=True, colour=lambda _: "yellow"),
     ]
-    show_table(columns, _coverage_rows(shown, unnamed))
-    with_figures = sum(each.fact_count > 0 for each in described)
-    note(f"{with_figures} of {len(described)} terms have figures; {len(unnamed)} names in facts have no term")
+    show_table(columns, map(_coverage_row, shown))
+    unlisted = sum(each.unlisted for each in described)
+    with_figures = sum(each.fact_count > 0 for each in described) - unlisted
+    note(f"{with_figures} of {len(described) - unlisted} terms have figures; {unlisted} names in facts have no term")
 
 
 def _lint_library(client: Client, library: str) -> tuple[int, list[LintFinding]]:
     terms = [each.term for each in client.describe_metrics(libraries=[library])]
-    findings = list(lint_glossary(stored_glossary(terms)))
-    for each in client.update_glossary(library=library, validate_only=True).findings:
+    glossary = stored_glossary(terms)
+    findings = [each for each in lint_terms(glossary, with_places=False) if each.severity == "error"]
+    update = client.update_glossary(library=library, validate_only=True)
+    told = {(each.where, each.message) for each in findings}
+    for each in update.findings:
         code = each.term.code if each.term else ""
-        facts = f" ({each.fact_count} facts)" if each.fact_count else ""
-        findings.append(LintFinding("look", code, f"{each.message}{facts}"))
+        if (code, each.message) not in told:
+            findings.append(LintFinding("look", code, _told(each)))
+    if update.findings_omitted:
+        findings.append(LintFinding("look", library, f"{update.findings_omitted} more findings are not listed"))
     return len(terms), findings
+
+
+def _told(finding: GlossaryFinding) -> str:
+    return f"{finding.message} ({finding.fact_count} facts)" if finding.fact_count else finding.message
 
 
 def _show_finding(finding: LintFinding, as_json: bool) -> None:
@@ -155,20 +167,10 @@ def _show_finding(finding: LintFinding, as_json: bool) -> None:
     say_exactly(f"{paint(f'{finding.severity:<5}', colour)}  {printable(f'{finding.where}: {finding.message}')}")
 
 
-def _unnamed(client: Client, library: str) -> list[GlossaryFinding]:
-    """Names in facts that no term has: their findings are the ones that count facts."""
-    return [each for each in client.update_glossary(library=library, validate_only=True).findings if each.fact_count]
-
-
-def _coverage_rows(
-    described: Iterable[TermDescription], unnamed: Iterable[GlossaryFinding]
-) -> Iterator[tuple[object, ...]]:
-    for each in described:
-        kind = as_words(each.term.kind.name)
-        first, last = (each.periods[0], each.periods[-1]) if each.periods else ("", "")
-        counts = (each.fact_count, len(each.periods))
-        yield (kind, each.term.code, each.term.label, *counts, first, last, ", ".join(each.gaps))
-    for finding in unnamed:
-        kind = as_words(finding.term.kind.name) if finding.term else ""
-        code = finding.term.code if finding.term else ""
-        yield (kind, code, "(no term)", finding.fact_count, "", "", "", "")
+def _coverage_row(each: TermDescription) -> tuple[object, ...]:
+    kind = as_words(each.term.kind.name)
+    first, last = (each.periods[0], each.periods[-1]) if each.periods else ("", "")
+    label = "(no term)" if each.unlisted else each.term.label
+    gaps = ", ".join(each.gaps) + (f" and {more} more" if (more := each.gap_count - len(each.gaps)) > 0 else "")
+    units = ", ".join(unit or "(none)" for unit in each.units)
+    return (kind, each.term.code, label, units, each.fact_count, each.period_count, first, last, gaps)

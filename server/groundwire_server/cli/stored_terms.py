@@ -15,6 +15,7 @@ from groundwire_server.glossary import (
     MemberTerm,
     MetricNature,
     MetricTerm,
+    Place,
     RelationTerm,
     Synonym,
     Term,
@@ -27,7 +28,7 @@ def stored_glossary(terms: Iterable[groundwire.Term]) -> Glossary:
     """The glossary that these terms are; shared names are reported."""
     known = [(term, _term(term)) for term in terms]
     kept = [(listed, term) for listed, term in known if term is not None]
-    places = [f"{listed.kind.name.lower().replace('_', ' ')} {listed.label}".strip() for listed, _ in kept]
+    places = [Place(f"{listed.kind.name.lower().replace('_', ' ')} {listed.label}".strip()) for listed, _ in kept]
     return Glossary([term for _, term in kept], ambiguous="report", places=places)
 
 
@@ -60,6 +61,7 @@ def _metric(term: groundwire.Term, detail: groundwire.MetricDetail, synonyms: tu
         natures.get(detail.nature),
         detail.definition,
         detail.derivation,
+        detail.additivity_assumed,
     )
 
 

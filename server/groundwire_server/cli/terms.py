@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
 
 import click
 
 import groundwire
 from groundwire_server.cli.files import read_text
 from groundwire_server.errors import InvalidRequest
-from groundwire_server.glossary import Glossary, Term, kind_of
+from groundwire_server.glossary import Glossary, Term, check_derivations, kind_of
 from groundwire_server.glossary.terms import EntityTerm, MemberTerm, MetricTerm, RelationTerm
 
-__all__ = ["glossary_form", "read_terms", "term_places"]
+__all__ = ["read_glossary", "read_placed_terms", "read_terms"]
 
 _KINDS = {
     "metric": groundwire.TermKind.METRIC,
@@ -24,39 +23,50 @@ _KINDS = {
 }
 
 
-def glossary_form(path: Path) -> Literal["toml", "jsonl"]:
-    """The form of a glossary file, by its name. Raises ClickException for another."""
-    match path.suffix.lower():
-        case ".toml":
-            return "toml"
-        case ".jsonl" | ".ndjson":
-            return "jsonl"
-        case _:
-            raise click.ClickException(f"{path}: a glossary ends in .toml or .jsonl")
+def read_glossary(path: Path) -> Glossary:
+    """The glossary that a file holds, by the form that its name tells. Names that two terms share are reported.
+
+    Raises:
+        ClickException: it is no UTF-8 text, or of no known form.
+        InvalidRequest: it does not hold; every fault at once.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in _FORMS:
+        raise click.ClickException(f"{path}: a glossary ends in .toml, .yaml or .jsonl")
+    return _FORMS[suffix](read_text(path))
 
 
 def read_terms(path: Path) -> list[groundwire.Term]:
-    """The terms of a glossary in TOML or JSON lines. Names that two terms share are left to the library to judge.
+    """The terms of a glossary file; see `read_placed_terms`."""
+    return read_placed_terms(path)[0]
+
+
+def read_placed_terms(path: Path) -> tuple[list[groundwire.Term], list[str]]:
+    """The terms of a glossary file, and where each stands in it. Shared names are left to the library to judge.
 
     Raises ClickException with the file and every fault in it.
     """
-    return [_term(term) for term in _read(path).terms]
-
-
-def term_places(path: Path) -> list[str]:
-    """Where each of the terms that `read_terms` gives stands in its file."""
-    return list(_read(path).places)
-
-
-def _read(path: Path) -> Glossary:
-    form = glossary_form(path)
-    text = read_text(path)
     try:
-        if form == "toml":
-            return Glossary.from_toml(text, ambiguous="report")
-        return Glossary.from_jsonl(text.split("\n"), ambiguous="report")
+        glossary = read_glossary(path)
+        check_derivations(glossary)
     except InvalidRequest as error:
         raise click.ClickException(f"{path}: {error}") from None
+    return [_term(term) for term in glossary.terms], list(glossary.places)
+
+
+def _of_toml(text: str) -> Glossary:
+    return Glossary.from_toml(text, ambiguous="report")
+
+
+def _of_yaml(text: str) -> Glossary:
+    return Glossary.from_yaml(text, ambiguous="report")
+
+
+def _of_lines(text: str) -> Glossary:
+    return Glossary.from_jsonl(text.split("\n"), ambiguous="report")
+
+
+_FORMS = {".toml": _of_toml, ".yaml": _of_yaml, ".yml": _of_yaml, ".jsonl": _of_lines, ".ndjson": _of_lines}
 
 
 def _term(term: Term) -> groundwire.Term:
@@ -78,6 +88,7 @@ def _metric(term: MetricTerm) -> groundwire.MetricDetail:
         additivity=groundwire.Additivity.read(term.additivity.name),
         definition=term.definition,
         derivation=term.derivation,
+        additivity_assumed=term.additivity_assumed,
         nature=groundwire.MetricNature.read(term.nature.name) if term.nature else groundwire.MetricNature.UNSPECIFIED,
     )
 

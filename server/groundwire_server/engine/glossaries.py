@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from groundwire_server.engine.info import GlossaryFinding
-from groundwire_server.evidence import Principal, ReviewStatus
+from groundwire_server.evidence import Principal
 from groundwire_server.glossary import (
     TOTAL,
-    EntityTerm,
+    FindingKind,
     Glossary,
     MemberTerm,
     MetricTerm,
+    NameIndex,
+    Place,
     Term,
     TermKind,
+    check_derivations,
     kind_of,
+    lint_glossary,
 )
 from groundwire_server.library import Snapshot
 
 __all__ = ["MAX_FINDINGS", "GlossaryChange", "TermName", "changed_glossary", "glossary_findings"]
 
 MAX_FINDINGS = 1000
+_LISTED_UNITS = 5
 
 # Kind, axis (of members of further axes; else empty) and code: what names a term.
 TermName = tuple[TermKind, str, str]
@@ -41,61 +46,77 @@ def changed_glossary(glossary: Glossary, change: GlossaryChange) -> Glossary:
     """The glossary after a change.
 
     Raises:
-        InvalidRequest: a term is malformed; every fault at once, by its place in `put`.
+        InvalidRequest: a term is malformed, or a derivation in it is no formula; every fault at once, by its place in
+            `put`.
         GlossaryConflict: two terms share a name, and the library does not report such.
     """
     put = list(change.put)
     replaced = {_name(term) for term in put}
     gone = replaced | set(change.remove)
     kept = [] if change.replace_all else [term for term in glossary.terms if _name(term) not in gone]
-    places = [f"put[{place}]" for place in range(len(put))] + [f"{term.code}, there already" for term in kept]
-    return Glossary([*put, *kept], ambiguous=glossary.ambiguous, places=places)
+    places = [Place(f"put[{place}]") for place in range(len(put))]
+    places += [Place(f"{term.code}, there already") for term in kept]
+    changed = Glossary([*put, *kept], ambiguous=glossary.ambiguous, places=places)
+    check_derivations(changed, {term.code for term in put if isinstance(term, MetricTerm)})
+    return changed
 
 
-def glossary_findings(glossary: Glossary, snapshot: Snapshot, principal: Principal) -> list[GlossaryFinding]:
-    """What a person should look at, at most 1,000: assumptions, and names in visible facts that no term has."""
-    found = [*_assumed(glossary), *_unnamed(glossary, snapshot, principal)]
-    return found[:MAX_FINDINGS]
+def glossary_findings(
+    glossary: Glossary, snapshot: Snapshot, principal: Principal
+) -> tuple[tuple[GlossaryFinding, ...], int]:
+    """What a person should look at: what `lint_glossary` says, and what visible facts carry that no term has.
+
+    Returns:
+        At most `MAX_FINDINGS`, and how many more there are.
+    """
+    looked = [GlossaryFinding(each.kind, each.term, "", each.code, 0, each.message) for each in lint_glossary(glossary)]
+    found = [*looked, *_units(glossary, snapshot, principal), *_unlisted(glossary, snapshot, principal)]
+    reader, clearance = snapshot.reader, principal.clearance
+    counted = [
+        replace(each, fact_count=reader.fact_extent(clearance, **_bound(each)).facts)
+        if each.about in (FindingKind.UNLISTED, FindingKind.AMBIGUOUS)
+        else each
+        for each in found[:MAX_FINDINGS]
+    ]
+    return tuple(counted), len(found) - len(counted)
+
+
+def _bound(finding: GlossaryFinding) -> dict[str, Any]:
+    """What bounds the facts that a finding is about."""
+    return {finding.kind.value: finding.code}
 
 
 def _name(term: Term) -> TermName:
     return kind_of(term), term.dimension if isinstance(term, MemberTerm) else "", term.code
 
 
-def _assumed(glossary: Glossary) -> Iterator[GlossaryFinding]:
-    for term in glossary.metrics.values():
-        if isinstance(term, MetricTerm) and term.additivity_assumed:
-            word = term.additivity.value
-            yield GlossaryFinding(TermKind.METRIC, "", term.code, 0, f'additivity is not said; "{word}" is assumed')
-    for entity in glossary.entities.values():
-        if isinstance(entity, EntityTerm) and entity.parent_code and entity.parent_code not in glossary.entities:
-            yield GlossaryFinding(
-                TermKind.ENTITY, "", entity.code, 0, f"parent {entity.parent_code!r} is no entity here"
-            )
+def _units(glossary: Glossary, snapshot: Snapshot, principal: Principal) -> Iterator[GlossaryFinding]:
+    """Metrics whose visible facts carry another unit than the term says: those were stored before it did."""
+    for code in snapshot.reader.fact_codes(principal.clearance, "metric"):
+        term = glossary.metrics.get(code)
+        if term is None or not term.unit:
+            continue
+        extent = snapshot.reader.fact_extent(principal.clearance, metric=code)
+        others = [unit or "none" for unit in extent.units if unit.casefold() != term.unit.casefold()]
+        if others:
+            message = f"its unit is {term.unit}, and facts carry {', '.join(others[:_LISTED_UNITS])}"
+            yield GlossaryFinding(FindingKind.UNIT, TermKind.METRIC, "", code, extent.facts, message)
 
 
-def _unnamed(glossary: Glossary, snapshot: Snapshot, principal: Principal) -> Iterator[GlossaryFinding]:
+def _unlisted(glossary: Glossary, snapshot: Snapshot, principal: Principal) -> Iterator[GlossaryFinding]:
     reader, clearance = snapshot.reader, principal.clearance
-    known: dict[str, tuple[TermKind, Collection[str]]] = {
-        "metric": (TermKind.METRIC, glossary.metrics),
-        "entity": (TermKind.ENTITY, glossary.entities),
-        "channel": (TermKind.CHANNEL, {*glossary.channels, TOTAL}),
-    }
-    unnamed = {
-        axis: [code for code in reader.fact_codes(clearance, axis) if code not in codes]
-        for axis, (_, codes) in known.items()
-    }
-    if not any(unnamed.values()):
-        return
-    counts = {axis: Counter[str]() for axis in known}
-    visible = {
-        fact.fact_id: fact.record
-        for fact in reader.facts(clearance)
-        if fact.record.review_status is not ReviewStatus.PENDING
-    }
-    for record in visible.values():
-        for axis in known:
-            counts[axis][getattr(record, axis)] += 1
-    for axis, codes in unnamed.items():
-        for code in codes:
-            yield GlossaryFinding(known[axis][0], "", code, counts[axis][code], f"no term names this {axis}")
+    known: tuple[tuple[str, TermKind, Collection[str], NameIndex], ...] = (
+        ("metric", TermKind.METRIC, glossary.metrics, glossary.metric_names),
+        ("entity", TermKind.ENTITY, glossary.entities, glossary.entity_names),
+        ("channel", TermKind.CHANNEL, {*glossary.channels, TOTAL}, glossary.channel_names),
+    )
+    for axis, kind, terms, names in known:
+        for code in reader.fact_codes(clearance, axis):
+            if code in terms:
+                continue
+            shared = names.exact(code)
+            if len(shared) > 1:
+                message = f"it is a name of {' and of '.join(shared[:_LISTED_UNITS])}, and so of none"
+                yield GlossaryFinding(FindingKind.AMBIGUOUS, kind, "", code, 0, message)
+            else:
+                yield GlossaryFinding(FindingKind.UNLISTED, kind, "", code, 0, f"no term names this {axis}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from groundwire_server.evidence import AttributeType
-from groundwire_server.glossary import TermKind
+from groundwire_server.glossary import FindingKind, TermKind
 from groundwire_server.library import LibraryConfig
 from groundwire_server.narrative import Unreachable
 from groundwire_server.settings import SettingValue
@@ -66,6 +66,7 @@ class LibraryPage:
 class GlossaryFinding:
     """Something in a glossary that a person should look at. `fact_count`: visible facts concerned."""
 
+    about: FindingKind
     kind: TermKind
     dimension: str
     code: str
@@ -75,7 +76,11 @@ class GlossaryFinding:
 
 @dataclass(frozen=True, slots=True)
 class GlossaryUpdate:
-    """What became of a change. `snapshot_id` is empty when nothing was to be changed."""
+    """What became of a change. `snapshot_id` is empty when nothing was to be changed.
+
+    omitted: findings beyond those that are listed.
+    """
 
     findings: tuple[GlossaryFinding, ...]
     snapshot_id: str
+    omitted: int = 0

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from heapq import merge
+from typing import TYPE_CHECKING
 
+from groundwire_server.engine.period_gaps import period_gaps
 from groundwire_server.errors import ErrorReason, InvalidRequest
-from groundwire_server.evidence import Principal, ReviewStatus
+from groundwire_server.evidence import Dimension, Principal
 from groundwire_server.glossary import (
+    TOTAL,
     ChannelTerm,
     EntityTerm,
-    Glossary,
     MemberTerm,
     MetricTerm,
     RelationTerm,
@@ -21,9 +24,12 @@ from groundwire_server.glossary import (
     kind_of,
 )
 from groundwire_server.library import Snapshot
-from groundwire_server.store import StoredFact
+from groundwire_server.store import FactExtent
 
-__all__ = ["MAX_PERIODS", "TermDescription", "TermPlace", "TermWish", "describe_terms", "period_gaps", "place_of"]
+if TYPE_CHECKING:
+    from groundwire_server.metric import Vocabulary
+
+__all__ = ["MAX_PERIODS", "TermDescription", "TermPlace", "TermWish", "describe_terms", "place_of"]
 
 MAX_PERIODS = 400
 
@@ -31,28 +37,37 @@ MAX_PERIODS = 400
 TermPlace = tuple[str, int, str, str]
 
 _ORDER = {TermKind.METRIC: 1, TermKind.ENTITY: 2, TermKind.CHANNEL: 3, TermKind.MEMBER: 4, TermKind.RELATION: 5}
-_PART = re.compile(r"(?P<fiscal>FY)?(?P<year>[0-9]{4})(?:(?P<kind>[HQ])(?P<part>[1-4])|-(?P<month>[0-9]{2}))?")
-_PARTS_A_YEAR = {"H": 2, "Q": 4}
 
 
 @dataclass(frozen=True, slots=True)
 class TermWish:
-    """Which terms to describe. Empty kinds: all. metric, entity: names or codes that bound which facts are counted."""
+    """Which terms to describe. Empty kinds: all. metric, entity: names or codes that bound which facts are counted.
+
+    unlisted: also codes of visible facts that no term has.
+    """
 
     kinds: Collection[TermKind] = ()
     metric: str = ""
     entity: str = ""
+    unlisted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class TermDescription:
-    """A term, how many visible facts carry it, their periods, and those of the same length missing in between."""
+    """A term, how many visible facts carry it, their periods and units, and periods missing in between.
+
+    The lists are cut at `MAX_PERIODS`, the counts are not. unlisted: the term is none but a code of facts.
+    """
 
     library_id: str
     term: Term
     fact_count: int
     periods: tuple[str, ...]
     gaps: tuple[str, ...]
+    units: tuple[str, ...]
+    period_count: int
+    gap_count: int
+    unlisted: bool = False
 
 
 def place_of(library_id: str, term: Term) -> TermPlace:
@@ -69,7 +84,9 @@ def describe_terms(
     Raises:
         InvalidRequest: no library knows the metric or entity by which facts are bounded.
     """
-    bounds = {each.library_id: _bounds(each.glossary, wish) for each in snapshots}
+    from groundwire_server.metric import vocabulary_of
+
+    bounds = {each.library_id: _bounds(vocabulary_of(each, principal), wish) for each in snapshots}
     faults = [name for name in ("metric", "entity") if _nowhere(getattr(wish, name), name, bounds.values())]
     if faults:
         name = faults[0]
@@ -77,19 +94,55 @@ def describe_terms(
         raise InvalidRequest.one(name, ErrorReason.UNKNOWN_NAME, why)
     for snapshot in sorted(snapshots, key=lambda each: each.library_id):
         metric, entity = bounds[snapshot.library_id]["metric"], bounds[snapshot.library_id]["entity"]
-        places = [(place_of(snapshot.library_id, term), term) for term in snapshot.glossary.terms]
-        for place, term in sorted(places, key=lambda each: each[0]):
-            if (after is not None and place <= after) or (wish.kinds and kind_of(term) not in wish.kinds):
+        if after is not None and snapshot.library_id < after[0]:
+            continue
+        for kind in _ORDER:
+            if wish.kinds and kind not in wish.kinds:
                 continue
-            yield _describe(snapshot, principal, term, metric, entity)
+            for term, unlisted in _terms(snapshot, principal, kind, wish, after):
+                yield _describe(snapshot, principal, term, metric, entity, unlisted=unlisted)
 
 
-def _bounds(glossary: Glossary, wish: TermWish) -> dict[str, str | None]:
+def _terms(
+    snapshot: Snapshot, principal: Principal, kind: TermKind, wish: TermWish, after: TermPlace | None
+) -> Iterator[tuple[Term, bool]]:
+    """The terms of a kind behind a place, and among them, if they are wished for, codes that no term has."""
+    library_id, terms = snapshot.library_id, snapshot.glossary.terms
+    # They are sorted by kind, axis and code: only those behind the place are touched.
+    begin = bisect_left(terms, kind.value, key=lambda term: kind_of(term).value)
+    end = bisect_right(terms, kind.value, key=lambda term: kind_of(term).value)
+    if after is not None and (library_id, _ORDER[kind]) < after[:2]:
+        return
+    if after is not None and (library_id, _ORDER[kind]) == after[:2]:
+        begin = bisect_right(terms, after, begin, end, key=lambda term: place_of(library_id, term))
+    listed = ((terms[place], False) for place in range(begin, end))
+    others = ((term, True) for term in (_unlisted(snapshot, principal, kind) if wish.unlisted else ()))
+    behind = (each for each in others if after is None or place_of(library_id, each[0]) > after)
+    yield from merge(listed, behind, key=lambda each: place_of(library_id, each[0]))
+
+
+def _unlisted(snapshot: Snapshot, principal: Principal, kind: TermKind) -> list[Term]:
+    glossary, reader = snapshot.glossary, snapshot.reader
+    match kind:
+        case TermKind.METRIC:
+            codes = reader.fact_codes(principal.clearance, "metric")
+            return [MetricTerm(code) for code in codes if code not in glossary.metrics]
+        case TermKind.ENTITY:
+            codes = reader.fact_codes(principal.clearance, "entity")
+            return [EntityTerm(code) for code in codes if code not in glossary.entities]
+        case TermKind.CHANNEL:
+            codes = reader.fact_codes(principal.clearance, "channel")
+            return [ChannelTerm(code) for code in codes if code not in glossary.channels and code != TOTAL]
+        case _:
+            return []
+
+
+def _bounds(vocabulary: Vocabulary, wish: TermWish) -> dict[str, str | None]:
     """Codes of the metric and entity by which facts are bounded; "" where nothing is said, None where unknown here."""
     found: dict[str, str | None] = {}
     for name, raw, resolve in (
-        ("metric", wish.metric, glossary.resolve_metric),
-        ("entity", wish.entity, glossary.resolve_entity),
+        ("metric", wish.metric, vocabulary.resolve_metric),
+        ("entity", wish.entity, vocabulary.resolve_entity),
     ):
         resolution = resolve(raw) if raw else None
         found[name] = "" if not raw else resolution.code if isinstance(resolution, Resolved) else None
@@ -101,80 +154,43 @@ def _nowhere(raw: str, name: str, bounds: Iterable[dict[str, str | None]]) -> bo
 
 
 def _describe(
-    snapshot: Snapshot, principal: Principal, term: Term, metric: str | None, entity: str | None
+    snapshot: Snapshot, principal: Principal, term: Term, metric: str | None, entity: str | None, *, unlisted: bool
 ) -> TermDescription:
-    facts = [] if metric is None or entity is None else _facts(snapshot, principal, term, metric, entity)
-    kept = [fact for fact in facts if fact.record.review_status is not ReviewStatus.PENDING]
-    dated = sorted({(fact.record.period_first, fact.record.period_last, fact.record.period) for fact in kept})
-    periods = tuple(period for _, _, period in dated)
+    unknown = metric is None or entity is None
+    extent = FactExtent() if unknown else _extent(snapshot, principal, term, metric or "", entity or "")
+    gaps, gap_count = period_gaps(extent.periods, MAX_PERIODS)
+    periods = tuple(dict.fromkeys(period for _, _, period in extent.periods))
     return TermDescription(
-        snapshot.library_id,
-        term,
-        len({fact.fact_id for fact in kept}),
-        periods[:MAX_PERIODS],
-        period_gaps(periods)[:MAX_PERIODS],
+        library_id=snapshot.library_id,
+        term=term,
+        fact_count=extent.facts,
+        periods=periods[:MAX_PERIODS],
+        gaps=tuple(gaps),
+        units=extent.units[:MAX_PERIODS],
+        period_count=len(periods),
+        gap_count=gap_count,
+        unlisted=unlisted,
     )
 
 
-def _facts(snapshot: Snapshot, principal: Principal, term: Term, metric: str, entity: str) -> list[StoredFact]:
-    """Readable facts that carry the term and lie within the bounds."""
-    code, channel = term.code, None
+def _extent(snapshot: Snapshot, principal: Principal, term: Term, metric: str, entity: str) -> FactExtent:
+    """Of the readable facts that carry the term and lie within the bounds."""
+    code, channel, member = term.code, None, None
     match term:
         case MetricTerm():
             if metric not in ("", code):
-                return []
+                return FactExtent()
             metric = code
         case EntityTerm():
             if entity not in ("", code):
-                return []
+                return FactExtent()
             entity = code
         case ChannelTerm():
             channel = code
         case MemberTerm():
-            pass
+            member = Dimension(term.dimension, code)
         case RelationTerm():
-            return []
-    found = snapshot.reader.facts(principal.clearance, metric=metric or None, entity=entity or None, channel=channel)
-    if isinstance(term, MemberTerm):
-        wanted = (term.dimension, code)
-        found = [fact for fact in found if wanted in [(each.name, each.member) for each in fact.record.dimensions]]
-    return found
-
-
-def period_gaps(periods: Iterable[str]) -> tuple[str, ...]:
-    """Years, halves, quarters and months that are missing between the first and the last of their length.
-
-    >>> period_gaps(["2019", "2022", "2020Q4", "2021Q2", "2018-09-30"])
-    ('2021Q1', '2020', '2021')
-    """
-    lengths: dict[tuple[str, str], set[int]] = {}
-    for period in periods:
-        match = _PART.fullmatch(period)
-        if match is None:
-            continue
-        length, number = _number(match)
-        lengths.setdefault((match["fiscal"] or "", length), set()).add(number)
-    missing: list[str] = []
-    for (fiscal, length), numbers in sorted(lengths.items()):
-        between = range(min(numbers) + 1, max(numbers))[: MAX_PERIODS + len(numbers)]
-        missing.extend(fiscal + _written(length, number) for number in between if number not in numbers)
-    return tuple(missing[:MAX_PERIODS])
-
-
-def _number(match: re.Match[str]) -> tuple[str, int]:
-    """Length of a period, and its place on an axis of periods of that length."""
-    year = int(match["year"])
-    if match["month"]:
-        return "M", year * 12 + int(match["month"]) - 1
-    if match["kind"]:
-        return match["kind"], year * _PARTS_A_YEAR[match["kind"]] + int(match["part"]) - 1
-    return "Y", year
-
-
-def _written(length: str, number: int) -> str:
-    if length == "Y":
-        return f"{number:04}"
-    if length == "M":
-        return f"{number // 12:04}-{number % 12 + 1:02}"
-    parts = _PARTS_A_YEAR[length]
-    return f"{number // parts:04}{length}{number % parts + 1}"
+            return FactExtent()
+    return snapshot.reader.fact_extent(
+        principal.clearance, metric=metric or None, entity=entity or None, channel=channel, member=member
+    )

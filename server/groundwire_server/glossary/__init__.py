@@ -1,5 +1,6 @@
 """The controlled vocabulary of a library: terms, their names, and periods."""
 
+from groundwire_server.glossary.additivity import assume_additivity
 from groundwire_server.glossary.derivation import (
     Combined,
     Constant,
@@ -9,6 +10,7 @@ from groundwire_server.glossary.derivation import (
     derivation_codes,
     read_derivation,
 )
+from groundwire_server.glossary.formulas import check_derivations, derivation_faults
 from groundwire_server.glossary.glossary import TOTAL, Ambiguity, Conflict, Glossary
 from groundwire_server.glossary.index import (
     Ambiguous,
@@ -18,6 +20,7 @@ from groundwire_server.glossary.index import (
     Unknown,
     resolve_name,
 )
+from groundwire_server.glossary.lint import FindingKind, TermFinding, lint_glossary
 from groundwire_server.glossary.mentions import TermFinder, TermMention, TermRef
 from groundwire_server.glossary.periods import (
     FiscalCalendar,
@@ -30,6 +33,7 @@ from groundwire_server.glossary.periods import (
     parse_period,
     same_days,
 )
+from groundwire_server.glossary.place import Place
 from groundwire_server.glossary.relation_names import DEFAULT_RELATION_NAMES, RelationNames
 from groundwire_server.glossary.terms import (
     Additivity,
@@ -59,6 +63,7 @@ __all__ = [
     "Conflict",
     "Constant",
     "EntityTerm",
+    "FindingKind",
     "FiscalCalendar",
     "Formula",
     "Glossary",
@@ -72,6 +77,7 @@ __all__ = [
     "PeriodError",
     "PeriodFault",
     "PeriodMention",
+    "Place",
     "RelationNames",
     "RelationTerm",
     "Resolution",
@@ -79,16 +85,21 @@ __all__ = [
     "Synonym",
     "Term",
     "TermFinder",
+    "TermFinding",
     "TermKind",
     "TermMention",
     "TermRef",
     "Unknown",
+    "assume_additivity",
+    "check_derivations",
     "derivation_codes",
+    "derivation_faults",
     "display_name",
     "find_period_mentions",
     "find_periods",
     "interval",
     "kind_of",
+    "lint_glossary",
     "names_of",
     "parse_period",
     "read_derivation",

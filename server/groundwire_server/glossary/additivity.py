@@ -24,6 +24,6 @@ def assume_additivity(unit: str, names: tuple[str, ...]) -> Additivity:
     >>> assume_additivity("USD", ("Revenue",)).value, assume_additivity("", ("Basic EPS per share",)).value
     ('sum', 'none')
     """
-    if _UNITS.search(normalize(unit)) or any(_NAMES.search(normalize(name)) for name in names):
+    if _UNITS.search(normalize(unit)) or any(_NAMES.search(normalize(name).replace("_", " ")) for name in names):
         return Additivity.NONE
     return Additivity.SUM

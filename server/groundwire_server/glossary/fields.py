@@ -7,6 +7,7 @@ from typing import Literal
 
 from groundwire_server.errors import ErrorReason, Violation
 from groundwire_server.glossary.additivity import assume_additivity
+from groundwire_server.glossary.place import Place
 from groundwire_server.glossary.terms import (
     Additivity,
     ChannelTerm,
@@ -29,11 +30,11 @@ class Fields:
 
     Args:
         table: field names and values as the file gives them.
-        place: path or line for messages.
+        place: for messages.
         violations: where faults go.
     """
 
-    def __init__(self, table: Mapping[str, object], place: str, violations: list[Violation]) -> None:
+    def __init__(self, table: Mapping[str, object], place: Place, violations: list[Violation]) -> None:
         self._table = table
         self._known: list[str] = []
         self.place = place
@@ -41,7 +42,7 @@ class Fields:
 
     def fault(self, field: str, reason: ErrorReason, description: str) -> None:
         """Note a fault."""
-        self._violations.append(Violation(f"{self.place}.{field}" if field else self.place, reason, description))
+        self._violations.append(self.place.fault(field, reason, description))
 
     def value(self, field: str) -> object:
         """The raw value, None where there is none."""
@@ -57,7 +58,7 @@ class Fields:
             reason = ErrorReason.VALUE_REQUIRED if value is None else ErrorReason.VALUE_MALFORMED
             self.fault(field, reason, "a text is needed")
             return ""
-        return value
+        return str(value)
 
     def choice(self, field: str, valid: tuple[str, ...]) -> str:
         """One of some words, empty where there is none."""
@@ -70,9 +71,10 @@ class Fields:
     def flag(self, field: str) -> bool:
         """True or false, false where there is nothing."""
         value = self.value(field)
-        if value is not None and not isinstance(value, bool):
+        flag = getattr(value, "flag", value)  # of YAML, where a word is first of all a text
+        if value is not None and not isinstance(flag, bool):
             self.fault(field, ErrorReason.VALUE_MALFORMED, "true or false is needed")
-        return value is True
+        return flag is True
 
     def synonyms(self, field: str) -> tuple[Synonym, ...]:
         """A list of names, or lists of names by language ("any" for none)."""
@@ -88,7 +90,7 @@ class Fields:
             if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
                 self.fault(f"{field}.{language}", ErrorReason.VALUE_MALFORMED, "a list of texts is needed")
                 continue
-            found.extend(Synonym(name, "" if language == "any" else language) for name in listed)
+            found.extend(Synonym(str(name), "" if language == "any" else language) for name in listed)
         return tuple(found)
 
     def identifiers(self, field: str) -> tuple[Identifier, ...]:
@@ -109,18 +111,17 @@ class Fields:
                 self.fault(field, ErrorReason.UNKNOWN_NAME, f"no such field; known: {known}")
 
 
-def read_term(kind: TermKind, fields: Fields, *, code: str, synonyms: str, assume: bool) -> Term:
-    """A term of a kind.
+def read_term(kind: TermKind, fields: Fields, *, code: str, synonyms: str) -> Term:
+    """A term of a kind. A metric's additivity, where it is not given, is assumed from its unit and names.
 
     Args:
         code: name of the field with the code.
         synonyms: name of the field with the synonyms.
-        assume: read additivity from unit and names where it is not given; else it is NONE then.
     """
     own, label, names = fields.text(code, required=True), fields.text("label"), fields.synonyms(synonyms)
     match kind:
         case TermKind.METRIC:
-            return _metric(fields, own, label, names, assume=assume)
+            return _metric(fields, own, label, names)
         case TermKind.ENTITY:
             return EntityTerm(
                 own,
@@ -140,14 +141,11 @@ def read_term(kind: TermKind, fields: Fields, *, code: str, synonyms: str, assum
             return RelationTerm(own, label, names, fields.text("inverse_of"), fields.flag("symmetric"))
 
 
-def _metric(fields: Fields, code: str, label: str, names: tuple[Synonym, ...], *, assume: bool) -> MetricTerm:
+def _metric(fields: Fields, code: str, label: str, names: tuple[Synonym, ...]) -> MetricTerm:
     unit = fields.text("unit")
     given = fields.choice("additivity", tuple(each.value for each in Additivity))
     nature = fields.choice("nature", tuple(each.value for each in MetricNature))
-    if given or not assume:
-        additivity = Additivity(given or "none")
-    else:
-        additivity = assume_additivity(unit, (label, *(name.text for name in names)))
+    additivity = Additivity(given) if given else assume_additivity(unit, (code, label, *(name.text for name in names)))
     return MetricTerm(
         code,
         label,
@@ -157,7 +155,7 @@ def _metric(fields: Fields, code: str, label: str, names: tuple[Synonym, ...], *
         MetricNature(nature) if nature else None,
         fields.text("definition"),
         fields.text("derivation"),
-        additivity_assumed=assume and not given,
+        additivity_assumed=not given,
     )
 
 

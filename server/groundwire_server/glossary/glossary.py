@@ -16,6 +16,7 @@ from groundwire_server.glossary.jsonl_form import read_jsonl
 from groundwire_server.glossary.mentions import TermFinder, TermMention
 from groundwire_server.glossary.names import name_key
 from groundwire_server.glossary.periods import FiscalCalendar
+from groundwire_server.glossary.place import Place
 from groundwire_server.glossary.relation_names import RelationNames, relation_names_of
 from groundwire_server.glossary.terms import (
     ChannelTerm,
@@ -30,6 +31,7 @@ from groundwire_server.glossary.terms import (
     names_of,
 )
 from groundwire_server.glossary.toml_form import read_toml, write_toml
+from groundwire_server.glossary.yaml_form import read_yaml
 
 __all__ = ["TOTAL", "Ambiguity", "Conflict", "Glossary"]
 
@@ -67,10 +69,10 @@ class Glossary:
     """
 
     def __init__(
-        self, terms: Iterable[Term] = (), *, ambiguous: Ambiguity = "refuse", places: Iterable[str] | None = None
+        self, terms: Iterable[Term] = (), *, ambiguous: Ambiguity = "refuse", places: Iterable[Place] | None = None
     ) -> None:
         given = list(terms)
-        listed = list(places) if places is not None else [f"term {place}" for place in range(1, len(given) + 1)]
+        listed = list(places) if places is not None else [Place(f"term {place}") for place in range(1, len(given) + 1)]
         check_terms(given, listed)
         self.ambiguous: Ambiguity = ambiguous
         self.terms: tuple[Term, ...] = tuple(sorted(map(_in_order, given), key=_order))
@@ -91,9 +93,10 @@ class Glossary:
         self.relation_names: RelationNames = relation_names_of(self.relations.values())
         self.member_names = {name: _index(axis.values(), variants=True) for name, axis in members.items()}
         by_term = {_place_key(term): place for term, place in zip(given, listed, strict=True)}
-        by_term.update({_place_key(term): "built in" for term in whole})
-        self.places: tuple[str, ...] = tuple(by_term[_place_key(term)] for term in self.terms)  # in the order of terms
-        self.conflicts = _conflicts((*self.terms, *whole), by_term)
+        self.term_places: tuple[Place, ...] = tuple(by_term[_place_key(term)] for term in self.terms)
+        self.places: tuple[str, ...] = tuple(map(str, self.term_places))  # in the order of terms
+        told = {key: str(place) for key, place in by_term.items()} | {_place_key(term): "built in" for term in whole}
+        self.conflicts = _conflicts((*self.terms, *whole), told)
         if self.conflicts and ambiguous == "refuse":
             raise _refusal(self.conflicts)
 
@@ -101,6 +104,12 @@ class Glossary:
     def from_toml(cls, text: str, *, ambiguous: Ambiguity = "refuse") -> Glossary:
         """Read the TOML form of formats.md. Raises InvalidRequest and GlossaryConflict as the constructor does."""
         terms, places = read_toml(text)
+        return cls(terms, ambiguous=ambiguous, places=places)
+
+    @classmethod
+    def from_yaml(cls, text: str, *, ambiguous: Ambiguity = "refuse") -> Glossary:
+        """Read the YAML form: the keys and lists of the TOML form. Raises as `from_toml` does."""
+        terms, places = read_yaml(text)
         return cls(terms, ambiguous=ambiguous, places=places)
 
     @classmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
@@ -80,7 +80,7 @@ class MetricTerm:
     nature: MetricNature | None = None
     definition: str = ""
     derivation: str = ""
-    additivity_assumed: bool = field(default=False, compare=False)
+    additivity_assumed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from groundwire_server.errors import ErrorReason, InvalidRequest, Violation
 from groundwire_server.glossary.fields import Fields, read_term
+from groundwire_server.glossary.place import Place
 from groundwire_server.glossary.terms import (
     EntityTerm,
     MemberTerm,
@@ -26,7 +27,7 @@ _HEADING = re.compile(r"^[ \t]*\[\[[ \t]*([a-z]+)[ \t]*\]\]", re.MULTILINE)
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def read_toml(text: str) -> tuple[list[Term], list[str]]:
+def read_toml(text: str) -> tuple[list[Term], list[Place]]:
     """Terms and the place of each ("metric[0], line 3"). Raises InvalidRequest with every fault at once."""
     try:
         document = tomllib.loads(text)
@@ -34,7 +35,7 @@ def read_toml(text: str) -> tuple[list[Term], list[str]]:
         raise InvalidRequest.one("glossary", ErrorReason.VALUE_MALFORMED, f"no TOML {_where(str(error))}") from None
     violations: list[Violation] = []
     terms: list[Term] = []
-    places: list[str] = []
+    places: list[Place] = []
     kinds = {kind.value: kind for kind in TermKind}
     for name, tables in document.items():
         if name not in kinds:
@@ -46,11 +47,11 @@ def read_toml(text: str) -> tuple[list[Term], list[str]]:
         else:
             lines = _lines(text, name)
             for number, table in enumerate(tables):
-                fields = Fields(table, f"{name}[{number}]", violations)
-                terms.append(read_term(kinds[name], fields, code="code", synonyms="synonyms", assume=False))
+                place = Place(f"{name}[{number}]", lines[number] if len(lines) == len(tables) else 0)
+                fields = Fields(table, place, violations)
+                terms.append(read_term(kinds[name], fields, code="code", synonyms="synonyms"))
                 fields.finish()
-                line = f", line {lines[number]}" if len(lines) == len(tables) else ""
-                places.append(f"{name}[{number}]{line}")
+                places.append(place)
     if violations:
         raise InvalidRequest(violations)
     return terms, places
@@ -80,7 +81,7 @@ def _fields(term: Term) -> Iterator[str]:
     if isinstance(term, MetricTerm):
         yield from _texts(
             unit=term.unit,
-            additivity=term.additivity.value,
+            additivity="" if term.additivity_assumed else term.additivity.value,
             nature=term.nature.value if term.nature is not None else "",
             definition=term.definition,
             derivation=term.derivation,

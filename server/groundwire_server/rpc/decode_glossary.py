@@ -20,6 +20,7 @@ from groundwire_server.glossary import (
     Synonym,
     Term,
     TermKind,
+    assume_additivity,
 )
 from groundwire_server.rpc.findings import Findings
 
@@ -123,16 +124,18 @@ def _metric(message: glossary_pb2.Term, synonyms: tuple[Synonym, ...], path: str
     detail = message.metric
     findings.known(f"{path}.metric.additivity", detail.additivity, glossary_pb2.Additivity.DESCRIPTOR)
     findings.known(f"{path}.metric.nature", detail.nature, glossary_pb2.MetricNature.DESCRIPTOR)
-    summed = detail.additivity == glossary_pb2.ADDITIVITY_SUM
+    summed = Additivity.SUM if detail.additivity == glossary_pb2.ADDITIVITY_SUM else Additivity.NONE
+    names = (message.code, message.label, *(each.text for each in synonyms))
     return MetricTerm(
         code=message.code,
         label=message.label,
         synonyms=synonyms,
         unit=detail.unit,
-        additivity=Additivity.SUM if summed else Additivity.NONE,
+        additivity=assume_additivity(detail.unit, names) if detail.additivity_assumed else summed,
         nature=_NATURES.get(detail.nature),
         definition=detail.definition,
         derivation=detail.derivation,
+        additivity_assumed=detail.additivity_assumed,
     )
 
 

@@ -90,8 +90,10 @@ def encode_glossary_update(update: GlossaryUpdate) -> admin_pb2.UpdateGlossaryRe
                 ),
                 fact_count=each.fact_count,
                 message=wire_text(each.message),
+                kind=admin_pb2.GlossaryFindingKind.ValueType(each.about),
             )
             for each in update.findings
         ],
         snapshot_id=update.snapshot_id,
+        findings_omitted=update.omitted,
     )

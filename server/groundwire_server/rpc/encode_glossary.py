@@ -58,6 +58,7 @@ def encode_term(term: Term) -> glossary_pb2.Term:
             message.metric.nature = _NATURES[term.nature]
             message.metric.definition = wire_text(term.definition)
             message.metric.derivation = wire_text(term.derivation)
+            message.metric.additivity_assumed = term.additivity_assumed
         case EntityTerm():
             message.kind = glossary_pb2.TERM_KIND_ENTITY
             message.entity.identifiers.extend(

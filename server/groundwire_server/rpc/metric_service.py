@@ -10,6 +10,7 @@ from groundwire_server.rpc.call import RpcCall
 from groundwire_server.rpc.decode_glossary import decode_kind
 from groundwire_server.rpc.decode_options import decode_libraries
 from groundwire_server.rpc.encode_glossary import encode_term
+from groundwire_server.rpc.encode_value import wire_text
 from groundwire_server.rpc.findings import Findings
 from groundwire_server.rpc.paging import Pager, Place
 from groundwire_server.rpc.work import WorkPool
@@ -39,7 +40,8 @@ class MetricService:
         page = self._pager.begin(request, call.principal, findings)
         findings.settle()
         after = None if page.after is None else _place(page.after)
-        wish = TermWish([kind for kind in kinds if kind is not None], request.metric, request.entity)
+        named = [kind for kind in kinds if kind is not None]
+        wish = TermWish(named, request.metric, request.entity, request.with_unlisted)
         asked = Call(call.principal, CallOptions(call.request_id, libraries), call.cancel)
         described, more = await self._pool.run(lambda: self._engine.describe_terms(wish, asked, after, page.limit))
         response = metric_pb2.DescribeMetricsResponse()
@@ -55,6 +57,10 @@ def _encode(described: TermDescription) -> metric_pb2.TermDescription:
         fact_count=described.fact_count,
         periods=described.periods,
         gaps=described.gaps,
+        units=map(wire_text, described.units),
+        period_count=described.period_count,
+        gap_count=described.gap_count,
+        unlisted=described.unlisted,
     )
 
 

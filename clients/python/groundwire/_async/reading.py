@@ -59,13 +59,15 @@ class AsyncReadingClient(AsyncConnection):
         kinds: Iterable[TermKind | str] = (),
         metric: str = "",
         entity: str = "",
+        unlisted: bool = False,
         timeout: float | None = None,
     ) -> AsyncIterator[TermDescription]:
         """Which names exist, what they mean, and for which periods there are figures; by library, kind and code.
 
-        kinds: only terms of these kinds. metric, entity: count only figures of these, by name or code.
+        kinds: only terms of these kinds. metric, entity: count only figures of these, by name or code. unlisted: also
+        codes that figures carry and no term has.
         """
-        return self._rows(reading.describe_metrics(libraries, kinds, metric, entity), timeout)
+        return self._rows(reading.describe_metrics(libraries, kinds, metric, entity, unlisted), timeout)
 
     async def route(
         self, question: str, *, history: Sequence[Turn] = (), **options: Unpack[CallOptions]
@@ -184,8 +186,6 @@ class AsyncReadingClient(AsyncConnection):
         operation = walks.common_ancestors(nodes, relation, valid_in, include_unverified, budget, options)
         return self._stream(operation, options.get("timeout"))
 
-    def rollup(
-        self,
     def communities(
         self,
         nodes: Sequence[str] = (),
@@ -203,6 +203,8 @@ class AsyncReadingClient(AsyncConnection):
         operation = walks.communities(nodes, max_communities, valid_in, include_unverified, budget, options)
         return self._stream(operation, options.get("timeout"))
 
+    def rollup(
+        self,
         metric: str,
         entity: str,
         period: str,

@@ -12,6 +12,7 @@ __all__ = [
     "EntityDetail",
     "FiscalYearNaming",
     "GlossaryFinding",
+    "GlossaryFindingKind",
     "GlossaryUpdate",
     "Identifier",
     "MetricDetail",
@@ -60,6 +61,20 @@ class FiscalYearNaming(NamedEnum):
     END = 2
 
 
+class GlossaryFindingKind(NamedEnum):
+    """What a finding is about."""
+
+    UNSPECIFIED = 0
+    UNLISTED = 1
+    AMBIGUOUS = 2
+    ASSUMED = 3
+    DERIVATION = 4
+    UNIT = 5
+    ADDITIVITY = 6
+    IDENTIFIER = 7
+    FILE = 8
+
+
 @dataclass(frozen=True, slots=True)
 class Synonym:
     """A name as people write it; `language` "en", "zh", "ja" ..., empty: any."""
@@ -70,13 +85,17 @@ class Synonym:
 
 @dataclass(frozen=True, slots=True)
 class MetricDetail:
-    """What a metric is; `derivation` by codes, e.g. "(REVENUE - COGS) / REVENUE"."""
+    """What a metric is; `derivation` by codes, e.g. "(REVENUE - COGS) / REVENUE".
+
+    additivity_assumed: nobody said the additivity, it was read from unit and names.
+    """
 
     unit: str = ""
     additivity: Additivity = Additivity.UNSPECIFIED
     definition: str = ""
     derivation: str = ""
     nature: MetricNature = MetricNature.UNSPECIFIED
+    additivity_assumed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,13 +157,20 @@ class TermRef:
 
 @dataclass(frozen=True, slots=True)
 class TermDescription:
-    """A term, and which figures there are: `periods` that have one, and `gaps` between the first and the last."""
+    """A term, and which figures there are: `periods` that have one, and `gaps` between the first and the last.
+
+    Both are cut at 400; the counts are not. unlisted: it is no term but a code that figures carry.
+    """
 
     library_id: str
     term: Term
     fact_count: int = 0
     periods: tuple[str, ...] = ()
     gaps: tuple[str, ...] = ()
+    units: tuple[str, ...] = ()
+    period_count: int = 0
+    gap_count: int = 0
+    unlisted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,11 +180,13 @@ class GlossaryFinding:
     term: TermRef | None
     fact_count: int = 0
     message: str = ""
+    kind: GlossaryFindingKind = GlossaryFindingKind.UNSPECIFIED
 
 
 @dataclass(frozen=True, slots=True)
 class GlossaryUpdate:
-    """What became of a change; `snapshot_id` is empty when nothing was changed."""
+    """What became of a change; `snapshot_id` is empty when nothing was changed. `findings` are at most 1,000."""
 
     findings: tuple[GlossaryFinding, ...] = ()
     snapshot_id: str = ""
+    findings_omitted: int = 0

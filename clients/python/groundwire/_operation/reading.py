@@ -52,11 +52,15 @@ def query_metric(
 
 
 def describe_metrics(
-    libraries: Sequence[str], kinds: Iterable[TermKind | str], metric: str, entity: str
+    libraries: Sequence[str], kinds: Iterable[TermKind | str], metric: str, entity: str, unlisted: bool
 ) -> Paged[TermDescription]:
     """MetricService.DescribeMetrics."""
     request = metric_pb2.DescribeMetricsRequest(
-        library_ids=texts("libraries", libraries), kinds=numbers(TermKind, kinds), metric=metric, entity=entity
+        library_ids=texts("libraries", libraries),
+        kinds=numbers(TermKind, kinds),
+        metric=metric,
+        entity=entity,
+        with_unlisted=unlisted,
     )
     return Paged(method("MetricService/DescribeMetrics"), request, rows_of("terms", TermDescription))
 

@@ -58,13 +58,15 @@ class ReadingClient(Connection):
         kinds: Iterable[TermKind | str] = (),
         metric: str = "",
         entity: str = "",
+        unlisted: bool = False,
         timeout: float | None = None,
     ) -> Iterator[TermDescription]:
         """Which names exist, what they mean, and for which periods there are figures; by library, kind and code.
 
-        kinds: only terms of these kinds. metric, entity: count only figures of these, by name or code.
+        kinds: only terms of these kinds. metric, entity: count only figures of these, by name or code. unlisted: also
+        codes that figures carry and no term has.
         """
-        return self._rows(reading.describe_metrics(libraries, kinds, metric, entity), timeout)
+        return self._rows(reading.describe_metrics(libraries, kinds, metric, entity, unlisted), timeout)
 
     def route(self, question: str, *, history: Sequence[Turn] = (), **options: Unpack[CallOptions]) -> RouteDecision:
         """Decide what kind of evidence a question needs; retrieves nothing."""
@@ -181,8 +183,6 @@ class ReadingClient(Connection):
         operation = walks.common_ancestors(nodes, relation, valid_in, include_unverified, budget, options)
         return self._stream(operation, options.get("timeout"))
 
-    def rollup(
-        self,
     def communities(
         self,
         nodes: Sequence[str] = (),
@@ -200,6 +200,8 @@ class ReadingClient(Connection):
         operation = walks.communities(nodes, max_communities, valid_in, include_unverified, budget, options)
         return self._stream(operation, options.get("timeout"))
 
+    def rollup(
+        self,
         metric: str,
         entity: str,
         period: str,

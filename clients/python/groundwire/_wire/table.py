@@ -155,6 +155,7 @@ ENUMS: dict[type[NamedEnum], object] = {
     relation.PathChoice: graph_pb2.PathChoice,
     glossary.Additivity: glossary_pb2.Additivity,
     glossary.FiscalYearNaming: glossary_pb2.FiscalYearNaming,
+    glossary.GlossaryFindingKind: admin_pb2.GlossaryFindingKind,
     glossary.MetricNature: glossary_pb2.MetricNature,
     glossary.TermKind: glossary_pb2.TermKind,
     upload.Label: ingest_pb2.Label,

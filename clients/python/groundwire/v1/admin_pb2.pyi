@@ -75,6 +75,54 @@ ATTRIBUTE_TYPE_TIME: AttributeType.ValueType  # 8
 """Instant; only the built-in valid_as_of and ingested_at."""
 global___AttributeType = AttributeType
 
+class _GlossaryFindingKind:
+    ValueType = typing.NewType("ValueType", builtins.int)
+    V: typing_extensions.TypeAlias = ValueType
+
+class _GlossaryFindingKindEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[_GlossaryFindingKind.ValueType], builtins.type):
+    DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
+    GLOSSARY_FINDING_KIND_UNSPECIFIED: _GlossaryFindingKind.ValueType  # 0
+    """Another one, of a newer server."""
+    GLOSSARY_FINDING_KIND_UNLISTED: _GlossaryFindingKind.ValueType  # 1
+    """Visible figures carry a code that no term has."""
+    GLOSSARY_FINDING_KIND_AMBIGUOUS: _GlossaryFindingKind.ValueType  # 2
+    """Visible figures carry a code that is a name of several terms, and so belongs to none."""
+    GLOSSARY_FINDING_KIND_ASSUMED: _GlossaryFindingKind.ValueType  # 3
+    """Nobody has said the additivity."""
+    GLOSSARY_FINDING_KIND_DERIVATION: _GlossaryFindingKind.ValueType  # 4
+    """A derivation names a metric that is not there, names none, or leads back to itself."""
+    GLOSSARY_FINDING_KIND_UNIT: _GlossaryFindingKind.ValueType  # 5
+    """A metric has no unit, or its visible figures carry another one."""
+    GLOSSARY_FINDING_KIND_ADDITIVITY: _GlossaryFindingKind.ValueType  # 6
+    """A metric is derived as a ratio and its additivity is SUM."""
+    GLOSSARY_FINDING_KIND_IDENTIFIER: _GlossaryFindingKind.ValueType  # 7
+    """A public identifier does not check."""
+    GLOSSARY_FINDING_KIND_FILE: _GlossaryFindingKind.ValueType  # 8
+    """The file of the glossary was edited and does not hold; the glossary before it is in force."""
+
+class GlossaryFindingKind(_GlossaryFindingKind, metaclass=_GlossaryFindingKindEnumTypeWrapper):
+    """What a finding is about."""
+
+GLOSSARY_FINDING_KIND_UNSPECIFIED: GlossaryFindingKind.ValueType  # 0
+"""Another one, of a newer server."""
+GLOSSARY_FINDING_KIND_UNLISTED: GlossaryFindingKind.ValueType  # 1
+"""Visible figures carry a code that no term has."""
+GLOSSARY_FINDING_KIND_AMBIGUOUS: GlossaryFindingKind.ValueType  # 2
+"""Visible figures carry a code that is a name of several terms, and so belongs to none."""
+GLOSSARY_FINDING_KIND_ASSUMED: GlossaryFindingKind.ValueType  # 3
+"""Nobody has said the additivity."""
+GLOSSARY_FINDING_KIND_DERIVATION: GlossaryFindingKind.ValueType  # 4
+"""A derivation names a metric that is not there, names none, or leads back to itself."""
+GLOSSARY_FINDING_KIND_UNIT: GlossaryFindingKind.ValueType  # 5
+"""A metric has no unit, or its visible figures carry another one."""
+GLOSSARY_FINDING_KIND_ADDITIVITY: GlossaryFindingKind.ValueType  # 6
+"""A metric is derived as a ratio and its additivity is SUM."""
+GLOSSARY_FINDING_KIND_IDENTIFIER: GlossaryFindingKind.ValueType  # 7
+"""A public identifier does not check."""
+GLOSSARY_FINDING_KIND_FILE: GlossaryFindingKind.ValueType  # 8
+"""The file of the glossary was edited and does not hold; the glossary before it is in force."""
+global___GlossaryFindingKind = GlossaryFindingKind
+
 class _IndexPart:
     ValueType = typing.NewType("ValueType", builtins.int)
     V: typing_extensions.TypeAlias = ValueType
@@ -805,8 +853,11 @@ class UpdateGlossaryResponse(google.protobuf.message.Message):
 
     FINDINGS_FIELD_NUMBER: builtins.int
     SNAPSHOT_ID_FIELD_NUMBER: builtins.int
+    FINDINGS_OMITTED_FIELD_NUMBER: builtins.int
     snapshot_id: builtins.str
     """Snapshot from which it holds. Empty: validate_only."""
+    findings_omitted: builtins.int
+    """Findings beyond the first 1,000."""
     @property
     def findings(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___GlossaryFinding]:
         """What a person should look at. A doubled synonym is no finding but GLOSSARY_CONFLICT, which names both places."""
@@ -816,8 +867,9 @@ class UpdateGlossaryResponse(google.protobuf.message.Message):
         *,
         findings: collections.abc.Iterable[global___GlossaryFinding] | None = ...,
         snapshot_id: builtins.str = ...,
+        findings_omitted: builtins.int = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["findings", b"findings", "snapshot_id", b"snapshot_id"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["findings", b"findings", "findings_omitted", b"findings_omitted", "snapshot_id", b"snapshot_id"]) -> None: ...
 
 global___UpdateGlossaryResponse = UpdateGlossaryResponse
 
@@ -830,10 +882,13 @@ class GlossaryFinding(google.protobuf.message.Message):
     TERM_FIELD_NUMBER: builtins.int
     FACT_COUNT_FIELD_NUMBER: builtins.int
     MESSAGE_FIELD_NUMBER: builtins.int
+    KIND_FIELD_NUMBER: builtins.int
     fact_count: builtins.int
     """Visible facts concerned."""
     message: builtins.str
     """What, e.g. "no term names this metric", "derivation names an unknown metric"."""
+    kind: global___GlossaryFindingKind.ValueType
+    """The same for programs."""
     @property
     def term(self) -> global___TermRef:
         """The term. Its code alone is set for names in facts that no term has."""
@@ -844,9 +899,10 @@ class GlossaryFinding(google.protobuf.message.Message):
         term: global___TermRef | None = ...,
         fact_count: builtins.int = ...,
         message: builtins.str = ...,
+        kind: global___GlossaryFindingKind.ValueType = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["term", b"term"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["fact_count", b"fact_count", "message", b"message", "term", b"term"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["fact_count", b"fact_count", "kind", b"kind", "message", b"message", "term", b"term"]) -> None: ...
 
 global___GlossaryFinding = GlossaryFinding
 

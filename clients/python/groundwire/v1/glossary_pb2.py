@@ -14,7 +14,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1cgroundwire/v1/glossary.proto\x12\rgroundwire.v1\"\xc4\x02\n\x04Term\x12%\n\x04kind\x18\x01 \x01(\x0e\x32\x17.groundwire.v1.TermKind\x12\x0c\n\x04\x63ode\x18\x02 \x01(\t\x12\r\n\x05label\x18\x03 \x01(\t\x12(\n\x08synonyms\x18\x04 \x03(\x0b\x32\x16.groundwire.v1.Synonym\x12-\n\x06metric\x18\x05 \x01(\x0b\x32\x1b.groundwire.v1.MetricDetailH\x00\x12-\n\x06\x65ntity\x18\x06 \x01(\x0b\x32\x1b.groundwire.v1.EntityDetailH\x00\x12\x33\n\tdimension\x18\x07 \x01(\x0b\x32\x1e.groundwire.v1.DimensionDetailH\x00\x12\x31\n\x08relation\x18\x08 \x01(\x0b\x32\x1d.groundwire.v1.RelationDetailH\x00\x42\x08\n\x06\x64\x65tail\")\n\x07Synonym\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x10\n\x08language\x18\x02 \x01(\t\"\xa0\x01\n\x0cMetricDetail\x12\x0c\n\x04unit\x18\x01 \x01(\t\x12-\n\nadditivity\x18\x02 \x01(\x0e\x32\x19.groundwire.v1.Additivity\x12\x12\n\ndefinition\x18\x03 \x01(\t\x12\x12\n\nderivation\x18\x04 \x01(\t\x12+\n\x06nature\x18\x05 \x01(\x0e\x32\x1b.groundwire.v1.MetricNature\"\xc2\x01\n\x0c\x45ntityDetail\x12.\n\x0bidentifiers\x18\x01 \x03(\x0b\x32\x19.groundwire.v1.Identifier\x12\x13\n\x0bparent_code\x18\x02 \x01(\t\x12\x19\n\x11\x66iscal_year_start\x18\x03 \x01(\t\x12\x13\n\x0b\x65ntity_type\x18\x04 \x01(\t\x12=\n\x14\x66iscal_year_named_by\x18\x05 \x01(\x0e\x32\x1f.groundwire.v1.FiscalYearNaming\"+\n\nIdentifier\x12\x0e\n\x06scheme\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\"7\n\x0eRelationDetail\x12\x12\n\ninverse_of\x18\x01 \x01(\t\x12\x11\n\tsymmetric\x18\x02 \x01(\x08\"$\n\x0f\x44imensionDetail\x12\x11\n\tdimension\x18\x01 \x01(\t*\xa0\x01\n\x08TermKind\x12\x19\n\x15TERM_KIND_UNSPECIFIED\x10\x00\x12\x14\n\x10TERM_KIND_METRIC\x10\x01\x12\x14\n\x10TERM_KIND_ENTITY\x10\x02\x12\x15\n\x11TERM_KIND_CHANNEL\x10\x03\x12\x1e\n\x1aTERM_KIND_DIMENSION_MEMBER\x10\x04\x12\x16\n\x12TERM_KIND_RELATION\x10\x05*Q\n\nAdditivity\x12\x1a\n\x16\x41\x44\x44ITIVITY_UNSPECIFIED\x10\x00\x12\x13\n\x0f\x41\x44\x44ITIVITY_NONE\x10\x01\x12\x12\n\x0e\x41\x44\x44ITIVITY_SUM\x10\x02*`\n\x0cMetricNature\x12\x1d\n\x19METRIC_NATURE_UNSPECIFIED\x10\x00\x12\x16\n\x12METRIC_NATURE_FLOW\x10\x01\x12\x19\n\x15METRIC_NATURE_INSTANT\x10\x02*p\n\x10\x46iscalYearNaming\x12\"\n\x1e\x46ISCAL_YEAR_NAMING_UNSPECIFIED\x10\x00\x12\x1c\n\x18\x46ISCAL_YEAR_NAMING_START\x10\x01\x12\x1a\n\x16\x46ISCAL_YEAR_NAMING_END\x10\x02\x42\x1eP\x01Z\x1agroundwire/v1;groundwirev1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1cgroundwire/v1/glossary.proto\x12\rgroundwire.v1\"\xc4\x02\n\x04Term\x12%\n\x04kind\x18\x01 \x01(\x0e\x32\x17.groundwire.v1.TermKind\x12\x0c\n\x04\x63ode\x18\x02 \x01(\t\x12\r\n\x05label\x18\x03 \x01(\t\x12(\n\x08synonyms\x18\x04 \x03(\x0b\x32\x16.groundwire.v1.Synonym\x12-\n\x06metric\x18\x05 \x01(\x0b\x32\x1b.groundwire.v1.MetricDetailH\x00\x12-\n\x06\x65ntity\x18\x06 \x01(\x0b\x32\x1b.groundwire.v1.EntityDetailH\x00\x12\x33\n\tdimension\x18\x07 \x01(\x0b\x32\x1e.groundwire.v1.DimensionDetailH\x00\x12\x31\n\x08relation\x18\x08 \x01(\x0b\x32\x1d.groundwire.v1.RelationDetailH\x00\x42\x08\n\x06\x64\x65tail\")\n\x07Synonym\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x10\n\x08language\x18\x02 \x01(\t\"\xbc\x01\n\x0cMetricDetail\x12\x0c\n\x04unit\x18\x01 \x01(\t\x12-\n\nadditivity\x18\x02 \x01(\x0e\x32\x19.groundwire.v1.Additivity\x12\x12\n\ndefinition\x18\x03 \x01(\t\x12\x12\n\nderivation\x18\x04 \x01(\t\x12+\n\x06nature\x18\x05 \x01(\x0e\x32\x1b.groundwire.v1.MetricNature\x12\x1a\n\x12\x61\x64\x64itivity_assumed\x18\x06 \x01(\x08\"\xc2\x01\n\x0c\x45ntityDetail\x12.\n\x0bidentifiers\x18\x01 \x03(\x0b\x32\x19.groundwire.v1.Identifier\x12\x13\n\x0bparent_code\x18\x02 \x01(\t\x12\x19\n\x11\x66iscal_year_start\x18\x03 \x01(\t\x12\x13\n\x0b\x65ntity_type\x18\x04 \x01(\t\x12=\n\x14\x66iscal_year_named_by\x18\x05 \x01(\x0e\x32\x1f.groundwire.v1.FiscalYearNaming\"+\n\nIdentifier\x12\x0e\n\x06scheme\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\"7\n\x0eRelationDetail\x12\x12\n\ninverse_of\x18\x01 \x01(\t\x12\x11\n\tsymmetric\x18\x02 \x01(\x08\"$\n\x0f\x44imensionDetail\x12\x11\n\tdimension\x18\x01 \x01(\t*\xa0\x01\n\x08TermKind\x12\x19\n\x15TERM_KIND_UNSPECIFIED\x10\x00\x12\x14\n\x10TERM_KIND_METRIC\x10\x01\x12\x14\n\x10TERM_KIND_ENTITY\x10\x02\x12\x15\n\x11TERM_KIND_CHANNEL\x10\x03\x12\x1e\n\x1aTERM_KIND_DIMENSION_MEMBER\x10\x04\x12\x16\n\x12TERM_KIND_RELATION\x10\x05*Q\n\nAdditivity\x12\x1a\n\x16\x41\x44\x44ITIVITY_UNSPECIFIED\x10\x00\x12\x13\n\x0f\x41\x44\x44ITIVITY_NONE\x10\x01\x12\x12\n\x0e\x41\x44\x44ITIVITY_SUM\x10\x02*`\n\x0cMetricNature\x12\x1d\n\x19METRIC_NATURE_UNSPECIFIED\x10\x00\x12\x16\n\x12METRIC_NATURE_FLOW\x10\x01\x12\x19\n\x15METRIC_NATURE_INSTANT\x10\x02*p\n\x10\x46iscalYearNaming\x12\"\n\x1e\x46ISCAL_YEAR_NAMING_UNSPECIFIED\x10\x00\x12\x1c\n\x18\x46ISCAL_YEAR_NAMING_START\x10\x01\x12\x1a\n\x16\x46ISCAL_YEAR_NAMING_END\x10\x02\x42\x1eP\x01Z\x1agroundwire/v1;groundwirev1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -22,26 +22,26 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'groundwire.v1.glossary_pb2'
 if _descriptor._USE_C_DESCRIPTORS == False:
   _globals['DESCRIPTOR']._options = None
   _globals['DESCRIPTOR']._serialized_options = b'P\001Z\032groundwire/v1;groundwirev1'
-  _globals['_TERMKIND']._serialized_start=918
-  _globals['_TERMKIND']._serialized_end=1078
-  _globals['_ADDITIVITY']._serialized_start=1080
-  _globals['_ADDITIVITY']._serialized_end=1161
-  _globals['_METRICNATURE']._serialized_start=1163
-  _globals['_METRICNATURE']._serialized_end=1259
-  _globals['_FISCALYEARNAMING']._serialized_start=1261
-  _globals['_FISCALYEARNAMING']._serialized_end=1373
+  _globals['_TERMKIND']._serialized_start=946
+  _globals['_TERMKIND']._serialized_end=1106
+  _globals['_ADDITIVITY']._serialized_start=1108
+  _globals['_ADDITIVITY']._serialized_end=1189
+  _globals['_METRICNATURE']._serialized_start=1191
+  _globals['_METRICNATURE']._serialized_end=1287
+  _globals['_FISCALYEARNAMING']._serialized_start=1289
+  _globals['_FISCALYEARNAMING']._serialized_end=1401
   _globals['_TERM']._serialized_start=48
   _globals['_TERM']._serialized_end=372
   _globals['_SYNONYM']._serialized_start=374
   _globals['_SYNONYM']._serialized_end=415
   _globals['_METRICDETAIL']._serialized_start=418
-  _globals['_METRICDETAIL']._serialized_end=578
-  _globals['_ENTITYDETAIL']._serialized_start=581
-  _globals['_ENTITYDETAIL']._serialized_end=775
-  _globals['_IDENTIFIER']._serialized_start=777
-  _globals['_IDENTIFIER']._serialized_end=820
-  _globals['_RELATIONDETAIL']._serialized_start=822
-  _globals['_RELATIONDETAIL']._serialized_end=877
-  _globals['_DIMENSIONDETAIL']._serialized_start=879
-  _globals['_DIMENSIONDETAIL']._serialized_end=915
+  _globals['_METRICDETAIL']._serialized_end=606
+  _globals['_ENTITYDETAIL']._serialized_start=609
+  _globals['_ENTITYDETAIL']._serialized_end=803
+  _globals['_IDENTIFIER']._serialized_start=805
+  _globals['_IDENTIFIER']._serialized_end=848
+  _globals['_RELATIONDETAIL']._serialized_start=850
+  _globals['_RELATIONDETAIL']._serialized_end=905
+  _globals['_DIMENSIONDETAIL']._serialized_start=907
+  _globals['_DIMENSIONDETAIL']._serialized_end=943
 # @@protoc_insertion_point(module_scope)

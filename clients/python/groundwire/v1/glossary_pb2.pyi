@@ -220,6 +220,7 @@ class MetricDetail(google.protobuf.message.Message):
     DEFINITION_FIELD_NUMBER: builtins.int
     DERIVATION_FIELD_NUMBER: builtins.int
     NATURE_FIELD_NUMBER: builtins.int
+    ADDITIVITY_ASSUMED_FIELD_NUMBER: builtins.int
     unit: builtins.str
     """Controlled unit code that its facts carry. Empty: facts may differ, and are never added up over unlike units."""
     additivity: global___Additivity.ValueType
@@ -230,6 +231,8 @@ class MetricDetail(google.protobuf.message.Message):
     """How it comes from other metrics, by code, e.g. "(REVENUE - COGS) / REVENUE". Empty: stored only."""
     nature: global___MetricNature.ValueType
     """Whether it is measured over a span or on a day; the other is never answered for it. Unset: either."""
+    additivity_assumed: builtins.bool
+    """Nobody has said the additivity: it was read from unit and names."""
     def __init__(
         self,
         *,
@@ -238,8 +241,9 @@ class MetricDetail(google.protobuf.message.Message):
         definition: builtins.str = ...,
         derivation: builtins.str = ...,
         nature: global___MetricNature.ValueType = ...,
+        additivity_assumed: builtins.bool = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["additivity", b"additivity", "definition", b"definition", "derivation", b"derivation", "nature", b"nature", "unit", b"unit"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["additivity", b"additivity", "additivity_assumed", b"additivity_assumed", "definition", b"definition", "derivation", b"derivation", "nature", b"nature", "unit", b"unit"]) -> None: ...
 
 global___MetricDetail = MetricDetail
 

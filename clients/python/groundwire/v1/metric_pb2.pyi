@@ -451,6 +451,7 @@ class DescribeMetricsRequest(google.protobuf.message.Message):
     ENTITY_FIELD_NUMBER: builtins.int
     PAGE_SIZE_FIELD_NUMBER: builtins.int
     PAGE_TOKEN_FIELD_NUMBER: builtins.int
+    WITH_UNLISTED_FIELD_NUMBER: builtins.int
     metric: builtins.str
     """Count periods for this metric only (name or code). Empty: all."""
     entity: builtins.str
@@ -459,6 +460,8 @@ class DescribeMetricsRequest(google.protobuf.message.Message):
     """Terms a page. 0: 100; over 1,000: 1,000."""
     page_token: builtins.str
     """next_page_token of the page before; all else must be the same. Empty: first page."""
+    with_unlisted: builtins.bool
+    """Also codes of visible figures that no term has, among the terms of their kind."""
     @property
     def library_ids(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
         """Libraries. Empty: all that the caller may read."""
@@ -476,8 +479,9 @@ class DescribeMetricsRequest(google.protobuf.message.Message):
         entity: builtins.str = ...,
         page_size: builtins.int = ...,
         page_token: builtins.str = ...,
+        with_unlisted: builtins.bool = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["entity", b"entity", "kinds", b"kinds", "library_ids", b"library_ids", "metric", b"metric", "page_size", b"page_size", "page_token", b"page_token"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["entity", b"entity", "kinds", b"kinds", "library_ids", b"library_ids", "metric", b"metric", "page_size", b"page_size", "page_token", b"page_token", "with_unlisted", b"with_unlisted"]) -> None: ...
 
 global___DescribeMetricsRequest = DescribeMetricsRequest
 
@@ -516,10 +520,20 @@ class TermDescription(google.protobuf.message.Message):
     FACT_COUNT_FIELD_NUMBER: builtins.int
     PERIODS_FIELD_NUMBER: builtins.int
     GAPS_FIELD_NUMBER: builtins.int
+    UNITS_FIELD_NUMBER: builtins.int
+    PERIOD_COUNT_FIELD_NUMBER: builtins.int
+    GAP_COUNT_FIELD_NUMBER: builtins.int
+    UNLISTED_FIELD_NUMBER: builtins.int
     library_id: builtins.str
     """Library that it belongs to."""
     fact_count: builtins.int
     """Visible facts that carry it."""
+    period_count: builtins.int
+    """How many periods there are, also where not all are listed."""
+    gap_count: builtins.int
+    """How many gaps there are, also where not all are listed."""
+    unlisted: builtins.bool
+    """No term: a code that visible figures carry. term has its kind and code."""
     @property
     def term(self) -> groundwire.v1.glossary_pb2.Term:
         """The term."""
@@ -530,7 +544,13 @@ class TermDescription(google.protobuf.message.Message):
 
     @property
     def gaps(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
-        """Periods of the same length missing between the first and the last, at most 400."""
+        """Periods of the same length missing between the first and the last, at most 400; of intervals also one for all days
+        between two of them, where those do not make whole ones.
+        """
+
+    @property
+    def units(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """Units of those facts, as they are stored, at most 400."""
 
     def __init__(
         self,
@@ -540,8 +560,12 @@ class TermDescription(google.protobuf.message.Message):
         fact_count: builtins.int = ...,
         periods: collections.abc.Iterable[builtins.str] | None = ...,
         gaps: collections.abc.Iterable[builtins.str] | None = ...,
+        units: collections.abc.Iterable[builtins.str] | None = ...,
+        period_count: builtins.int = ...,
+        gap_count: builtins.int = ...,
+        unlisted: builtins.bool = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["term", b"term"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["fact_count", b"fact_count", "gaps", b"gaps", "library_id", b"library_id", "periods", b"periods", "term", b"term"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["fact_count", b"fact_count", "gap_count", b"gap_count", "gaps", b"gaps", "library_id", b"library_id", "period_count", b"period_count", "periods", b"periods", "term", b"term", "units", b"units", "unlisted", b"unlisted"]) -> None: ...
 
 global___TermDescription = TermDescription
