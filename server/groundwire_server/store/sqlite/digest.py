@@ -17,6 +17,7 @@ __all__ = ["DigestBook", "birth_event", "hash_parts", "read_digest", "read_label
 _MODULUS = 1 << 256
 _BYTES = 32
 _frame = struct.Struct(">cQ").pack
+_FRAMES = [_frame(b"s", length) for length in range(256)]  # most texts are short, and a row has a dozen
 
 
 def hash_parts(*parts: str | int | bytes | None) -> bytes:
@@ -25,7 +26,7 @@ def hash_parts(*parts: str | int | bytes | None) -> bytes:
     for part in parts:
         if isinstance(part, str):
             raw = part.encode()
-            framed += (_frame(b"s", len(raw)), raw)
+            framed += (_FRAMES[len(raw)] if len(raw) < len(_FRAMES) else _frame(b"s", len(raw)), raw)
         elif isinstance(part, bytes):
             framed += (_frame(b"b", len(part)), part)
         elif part is None:

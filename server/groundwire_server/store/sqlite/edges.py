@@ -5,6 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
+from itertools import islice
+from operator import attrgetter
 from typing import Any
 
 from groundwire_server.errors import ErrorReason, RowRefused
@@ -45,6 +47,8 @@ _COLUMNS = f"label, {', '.join(_TEXTS)}, attributes"
 _INSERT = f"INSERT INTO edge (edge_id, born, event, {_COLUMNS}) VALUES ({', '.join('?' * (len(_TEXTS) + 5))})"
 
 
+_ROWS_A_WRITE = 500
+
 # What is derived of a glossary, of figures and of attributes says nothing that these do not say. Their digests stand
 # for it: they do not depend on the order in which things came.
 _GLOSSARY = "extractor <> 'glossary'"
@@ -61,22 +65,26 @@ def put_edges(transaction: Transaction, records: Iterable[EdgeRecord], strictest
     """Store sources of edges; see `StoreWriter.put_edges`."""
     stored = unchanged = 0
     refused: list[tuple[int, RowRefused]] = []
-    for place, record in enumerate(records):
-        fault = _fault(transaction, record, strictest)
-        if fault is not None:
-            refused.append((place, fault))
-        elif _put(transaction, record) or record.label > strictest:
-            stored += 1
-        else:
-            unchanged += 1
+    numbered = enumerate(records)
+    while some := list(islice(numbered, _ROWS_A_WRITE)):
+        writing = _Writing(transaction, [record for _, record in some])
+        for place, record in some:
+            fault = _fault(transaction, record, strictest)
+            if fault is not None:
+                refused.append((place, fault))
+            elif writing.put(record) or record.label > strictest:
+                stored += 1
+            else:
+                unchanged += 1
+        writing.insert()
     return WriteCounts(stored, unchanged, tuple(refused))
 
 
 def _fault(transaction: Transaction, record: EdgeRecord, strictest: int) -> RowRefused | None:
-    for name in _TEXTS:
-        if not is_storable(getattr(record, name)):
-            message = f"{name} holds half a surrogate pair, which has no UTF-8 form."
-            return RowRefused(ErrorReason.VALUE_MALFORMED, message, column=name, value=ascii(getattr(record, name)))
+    if not is_storable("".join(_texts(record))):
+        name = next(name for name in _TEXTS if not is_storable(getattr(record, name)))
+        message = f"{name} holds half a surrogate pair, which has no UTF-8 form."
+        return RowRefused(ErrorReason.VALUE_MALFORMED, message, column=name, value=ascii(getattr(record, name)))
     fault = transaction.attributes.fault(record.label, record.attributes, strictest)
     if fault is not None:
         reason, why = fault
@@ -85,25 +93,59 @@ def _fault(transaction: Transaction, record: EdgeRecord, strictest: int) -> RowR
     return None
 
 
-def _put(transaction: Transaction, record: EdgeRecord) -> bool:
-    """Whether anything changed."""
-    edge_id = make_edge_id(record)
-    columns = (int(record.label), *(getattr(record, name) for name in _TEXTS), encode_attributes(record.attributes))
-    living = transaction.connection.execute(
-        f"SELECT edge_row, event, {_COLUMNS} FROM edge"
-        " WHERE edge_id = ? AND source_doc = ? AND locator = ? AND extractor = ? AND died IS NULL",
-        (edge_id, record.source_doc, record.locator, record.extractor),
-    ).fetchone()
-    if living is not None:
-        edge_row, event, *held = living
-        if tuple(held) == columns:
-            return False
-        transaction.retire("edge", edge_row, Label(held[0]), event)
-    transaction.attributes.fix(record.label, record.attributes)
-    event = b"" if record.extractor in _DERIVED else birth_event("edge", edge_id, *columns)
-    transaction.connection.execute(_INSERT, (edge_id, transaction.generation, event, *columns))
-    transaction.born(record.label, event)
-    return True
+_texts = attrgetter(*_TEXTS)
+_Key = tuple[str, str, str, str]
+
+
+class _Writing:
+    """Some records, stored one after the other; what lives of them is read at once, what is new inserted at once."""
+
+    def __init__(self, transaction: Transaction, records: Sequence[EdgeRecord]) -> None:
+        self._transaction = transaction
+        self._ids = {id(record): make_edge_id(record) for record in records if is_storable("".join(_texts(record)))}
+        self._living: dict[_Key, tuple[int, bytes, tuple[Any, ...]]] = {}
+        self._read(set(self._ids.values()))
+        self._waiting: dict[_Key, tuple[Any, ...]] = {}
+
+    def put(self, record: EdgeRecord) -> bool:
+        """Whether anything changed."""
+        transaction, edge_id = self._transaction, self._ids[id(record)]
+        columns = (int(record.label), *_texts(record), encode_attributes(record.attributes))
+        key = edge_id, record.source_doc, record.locator, record.extractor
+        waiting = self._waiting.get(key)
+        if waiting is not None:
+            if waiting[3:] == columns:
+                return False
+            self.insert()
+            self._read({edge_id})
+        if key in self._living:
+            edge_row, event, held = self._living[key]
+            if held == columns:
+                return False
+            del self._living[key]
+            transaction.retire("edge", edge_row, Label(held[0]), event)
+        transaction.attributes.fix(record.label, record.attributes)
+        event = b"" if record.extractor in _DERIVED else birth_event("edge", edge_id, *columns)
+        self._waiting[key] = (edge_id, transaction.generation, event, *columns)
+        transaction.born(record.label, event)
+        return True
+
+    def insert(self) -> None:
+        """Insert what is new."""
+        if self._waiting:
+            self._transaction.connection.executemany(_INSERT, self._waiting.values())
+            self._waiting.clear()
+
+    def _read(self, edge_ids: Collection[str]) -> None:
+        rows = self._transaction.connection.execute(
+            f"SELECT edge_row, event, edge_id, {_COLUMNS} FROM edge"
+            f" WHERE edge_id IN ({', '.join('?' * len(edge_ids))}) AND died IS NULL",
+            tuple(edge_ids),
+        )
+        place = {name: number for number, name in enumerate(("label", *_TEXTS))}
+        for edge_row, event, edge_id, *held in rows.fetchall():
+            key = edge_id, held[place["source_doc"]], held[place["locator"]], held[place["extractor"]]
+            self._living[key] = edge_row, event, tuple(held)
 
 
 def replace_edges(
