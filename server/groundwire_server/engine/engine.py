@@ -22,7 +22,6 @@ from groundwire_server.engine.info import GlossaryUpdate, LibraryInfo, LibraryPa
 from groundwire_server.engine.jobs import Jobs, may_write
 from groundwire_server.engine.libraries import Libraries
 from groundwire_server.engine.library_settings import LibraryUpdate, check_unchanged, settled_config
-from groundwire_server.engine.model import model_config
 from groundwire_server.engine.reading import chosen_libraries, refuse_unreachable
 from groundwire_server.engine.records import RecordReads
 from groundwire_server.engine.reindex import Reindexing
@@ -37,7 +36,7 @@ from groundwire_server.errors import (
     UnknownResource,
     Violation,
 )
-from groundwire_server.evidence import Call, Filter, Header, Label, Outcomes, Principal, Snippets, Summary
+from groundwire_server.evidence import Call, Filter, Header, Outcomes, Principal, Snippets, Summary
 from groundwire_server.glossary import Glossary
 from groundwire_server.ingest import (
     DocumentIngest,
@@ -50,7 +49,6 @@ from groundwire_server.ingest import (
 )
 from groundwire_server.jobs import audience_of
 from groundwire_server.library import Library, LibraryConfig, Snapshot, check_library_id
-from groundwire_server.llm import make_provider
 from groundwire_server.narrative import (
     RetrievalLimits,
     RetrievalMode,
@@ -63,7 +61,6 @@ from groundwire_server.narrative import (
 )
 from groundwire_server.readers import ReadOptions
 from groundwire_server.relations import DerivedEdges
-from groundwire_server.relations.extractors import ModelAccess
 from groundwire_server.security import SecurityGate, local_principal
 from groundwire_server.settings import LimitSettings, Settings
 from groundwire_server.store import Withdrawn
@@ -95,7 +92,7 @@ class Engine:
 
     Raises:
         FailedPrecondition: another process has the data folder; the settings insist on a model that is not prepared.
-        InvalidRequest: the settings name a library router that is not there, or a model that cannot be asked.
+        InvalidRequest: the settings name a library router that is not there.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -107,7 +104,6 @@ class Engine:
         )
         self._library_router = _library_router(settings)
         self._gate = SecurityGate(settings.gate.outside_names)
-        self._model = make_provider(model_config(settings.llm))
         self._libraries = Libraries(settings)
         self.page_key = self._libraries.folder.secret
         self.documents = DocumentReads(self._libraries)
@@ -139,8 +135,6 @@ class Engine:
     def close(self) -> None:
         """Stop the background work and let go of the data folder."""
         self.jobs.close()  # nothing is begun after this
-        if self._model is not None:
-            self._model.close()
         self._opener.join()
         self._embedder.wait()
         self._libraries.close()
@@ -453,9 +447,6 @@ class Engine:
         return GlossaryUpdate(findings, "" if validate_only else snapshot.snapshot_id(principal), omitted)
 
     # ---- inner
-
-    def _relate(self, library_id: str) -> None:
-        self.jobs.relate(self._libraries.for_reading(library_id), self.local_principal)
 
     def _follow_glossary(self, library: Library, principal: Principal) -> None:
         """Have relations found by the names that hold now. The glossary holds whatever becomes of that."""
