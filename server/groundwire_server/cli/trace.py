@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import click
 
-from groundwire import GraphEdge, GraphPath, Snippet, SnippetBatch, Stream, StreamSummary, Trace
+from groundwire import GraphEdge, GraphPath, Snippet, SnippetBatch, StreamSummary, Trace
 from groundwire_server.cli.groups import CommandGroup
 from groundwire_server.cli.options import COUNT, WORDS, call_options, reading_options
-from groundwire_server.cli.output import describe, show
+from groundwire_server.cli.output import describe
 from groundwire_server.cli.session import Session
 from groundwire_server.cli.streams import note
 from groundwire_server.cli.tables import Column, show_table
 from groundwire_server.cli.trace_communities import communities
 from groundwire_server.cli.trace_figures import compare, derivation, rollup
+from groundwire_server.cli.trace_formats import format_option, settled_format, show_trace
 from groundwire_server.cli.walks import chain_text
 
 __all__ = ["command"]
@@ -34,7 +35,7 @@ def _walking_options(command: Callable[..., Any]) -> Callable[..., Any]:
     command = click.option(
         "--valid-in", type=WORDS, metavar="PERIOD", default="", help="Only what holds on some day of it, e.g. 2024."
     )(command)
-    return reading_options(command)
+    return reading_options(format_option(command))
 
 
 @click.group(name="trace", cls=CommandGroup)
@@ -50,6 +51,11 @@ def command() -> None:
     groundwire trace rollup revenue Acme FY2024
     groundwire trace compare revenue FY2024 Acme Globex
     groundwire trace derivation "gross margin" Acme FY2024
+
+    Each of them as a picture, with relations, figures and where they stand:
+
+    \b
+    groundwire trace rollup revenue Acme FY2024 --format svg > acme.svg
     """
 
 
@@ -72,6 +78,7 @@ def around(
     language: str | None,
     strict: bool,
     as_json: bool,
+    form: str | None,
 ) -> None:
     """Show the relations around NODES, the nearest first.
 
@@ -88,7 +95,7 @@ def around(
             include_unverified=unverified,
             **call_options(libraries, language, strict),
         )
-        _show(found, as_json)
+        show_trace(found, settled_format(form, as_json), _show_table)
 
 
 @command.command(name="paths")
@@ -126,6 +133,7 @@ def paths(
     language: str | None,
     strict: bool,
     as_json: bool,
+    form: str | None,
 ) -> None:
     """Show how FROM and TO hang together, the shortest way first.
 
@@ -147,7 +155,7 @@ def paths(
             include_unverified=unverified,
             **call_options(libraries, language, strict),
         )
-        _show(found, as_json)
+        show_trace(found, settled_format(form, as_json), _show_table)
 
 
 @command.command(name="closure")
@@ -177,6 +185,7 @@ def closure(
     language: str | None,
     strict: bool,
     as_json: bool,
+    form: str | None,
 ) -> None:
     """Show all that can be reached from NODES at any depth, the nearest first, each with the shortest way there.
 
@@ -194,7 +203,7 @@ def closure(
             include_unverified=unverified,
             **call_options(libraries, language, strict),
         )
-        _show(found, as_json)
+        show_trace(found, settled_format(form, as_json), _show_table)
 
 
 @command.command(name="ancestors")
@@ -212,6 +221,7 @@ def ancestors(
     language: str | None,
     strict: bool,
     as_json: bool,
+    form: str | None,
 ) -> None:
     """Show what lies above all of NODES, two or more, the nearest first, with the ways up to it.
 
@@ -233,7 +243,7 @@ def ancestors(
             include_unverified=unverified,
             **call_options(libraries, language, strict),
         )
-        _show(found, as_json)
+        show_trace(found, settled_format(form, as_json), _show_table)
 
 
 command.add_command(communities)
@@ -242,25 +252,23 @@ command.add_command(compare)
 command.add_command(derivation)
 
 
-def _show(stream: Stream[Trace], as_json: bool) -> None:
-    if as_json:
-        show(stream, as_json_lines=True)
-        return
+def _show_table(frames: Iterable[Trace]) -> None:
+    """A table of edges, of chains, or both one after the other; the summary stands beside it."""
     snippets: list[Snippet] = []
-    for frame in stream:
+    for frame in frames:
         match frame:
             case SnippetBatch():
                 snippets += frame.snippets
             case StreamSummary():
-                _show_table(snippets)
+                _show_snippets(snippets)
                 for line in describe(frame, {}):
                     note(line)
             case _:
                 pass
 
 
-def _show_table(snippets: list[Snippet]) -> None:
-    """A table of edges, of chains, or both one after the other."""
+def _show_snippets(snippets: list[Snippet]) -> None:
+    """Edges, then chains."""
     edges = [each for each in snippets if isinstance(each.payload, GraphEdge)]
     chains = [each for each in snippets if isinstance(each.payload, GraphPath)]
     if edges:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from groundwire_server.cli.options import COUNT, WORDS, call_options, reading_options
-from groundwire_server.cli.output import show
 from groundwire_server.cli.session import Session
+from groundwire_server.cli.trace_formats import format_option, settled_format, show_lines, show_trace
 
 __all__ = ["communities"]
 
@@ -16,6 +16,7 @@ __all__ = ["communities"]
 @click.option("--most", type=COUNT, help="How many are shown. [10]")
 @click.option("--valid-in", type=WORDS, metavar="PERIOD", default="", help="Only what holds on some day of it.")
 @click.option("--unverified", is_flag=True, help="Also relations that nobody has checked.")
+@format_option
 @reading_options
 @click.pass_obj
 def communities(
@@ -28,6 +29,7 @@ def communities(
     language: str | None,
     strict: bool,
     as_json: bool,
+    form: str | None,
 ) -> None:
     """Show what hangs together: the largest communities of nodes, or those of NODES, with sentences of their sources.
 
@@ -43,4 +45,4 @@ def communities(
             include_unverified=unverified,
             **call_options(libraries, language, strict),
         )
-        show(stream, as_json_lines=as_json)
+        show_trace(stream, settled_format(form, as_json), show_lines)
