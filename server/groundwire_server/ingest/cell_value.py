@@ -45,7 +45,10 @@ _MISSING = frozenset({
 })  # fmt: skip
 _ERRORS = re.compile(r"#(?:div/0!|ref!|value!|num!|name\?|null!|spill!|calc!|getting_data|err\S*)", re.IGNORECASE)
 
-_RAISED = re.compile(r"(?<=[\w)%])\s*[⁰¹²³⁴⁵⁶⁷⁸⁹]+$")
+_RAISED = re.compile(r"(?<=[\d)%])\s*[⁰¹²³⁴⁵⁶⁷⁸⁹]+$")
+_RAISED_BEHIND_NAME = re.compile(r"(?<=\w)\s*[⁰¹²³⁴⁵⁶⁷⁸⁹]+$")
+_SQUARE = re.compile(r"(?<![^\W\d_])(m|cm|km|ft)([²³])$", re.IGNORECASE)
+_SIGN_AND_BRACKET = re.compile(r"-\s*\(\s*\d")
 _FOOTNOTE = re.compile(
     r"(?:\s*(?:\((?:注|note|※)?\s?\d{1,2}\)|\([a-z]\)|\[\d{1,2}\]|\[[a-z]\]|\*{1,3}\d?|[†‡§]|※\d{0,2}|(?<=\D)注\d{1,2})"
     r"|(?<=[\d)%])\s?[er])$",
@@ -61,7 +64,7 @@ _TOKEN = re.compile(
     r"(?P<number>(?:\d[\d.,' ]*\d|\d|[.,]\d+)(?:[eE][+-]?\d{1,3}(?!\d))?)"
     r"|(?P<minus>[-−‐‑])|(?P<dash>–)|(?P<triangle>[△▲])|(?P<plus>\+)|(?P<left>\()|(?P<right>\))"
     r"|(?P<word>'000,000|'000s?|000's|[a-z]{1,3}\.?\$|u\.s\.\s?\$|[a-z]{2}¥|[$€£¥₩₹₽₺₫฿₪₱]|%pt|%"
-    r"|(?:tsd|mio|mrd|mil|rs)\.|[^\W\d_]+[²³]?)"
+    r"|(?:tsd|mio|mrd|mil|rs)\.|(?:m|cm|km|ft)[23](?![\d.,])|[^\W\d_]+)"
     r"|(?P<space>\s+)",
     re.IGNORECASE,
 )
@@ -127,6 +130,8 @@ def is_missing(text: str) -> bool:
     folded = " ".join(unicodedata.normalize("NFKC", text).casefold().replace("\u2212", "-").split())
     if folded in _MISSING:
         return True
+    if _SIGN_AND_BRACKET.match(folded):  # below zero twice, or nothing with a footnote
+        return False
     found = _FOOTNOTE.search(folded)
     return found is not None and folded[: found.start()].strip() in _MISSING - {""}
 
@@ -143,7 +148,7 @@ def read_cell(text: str, rules: CellRules, units: Collection[str] = ()) -> CellN
     >>> read_cell("(1,234.50)", CellRules()).number, read_cell("△12億円", CellRules())
     (Decimal('-1234.50'), CellNumber(number=Decimal('-12'), power=8, unit='JPY', either_way=False, shown_power=0))
     """
-    if _PLAIN.fullmatch(text):
+    if _PLAIN.fullmatch(text) and (rules.decimal != "," or "." not in text):
         return CellNumber(Decimal(text), either_way=_EITHER.fullmatch(text) is not None)
     if is_missing(text):
         raise refuse(ErrorReason.FACT_VALUE_MISSING, "value", text, "There is no value, and missing is not zero.")
@@ -162,7 +167,7 @@ def without_notes(name: str) -> str:
     >>> without_notes("Net sales (1)"), without_notes("売上高※1"), without_notes("Net sales (pro forma)")
     ('Net sales', '売上高', 'Net sales (pro forma)')
     """
-    shown = _RAISED.sub("", name.strip())
+    shown = _RAISED_BEHIND_NAME.sub("", name.strip())
     while found := _NAME_NOTE.search(shown):
         rest = shown[: found.start()].rstrip()
         if not rest:
@@ -186,7 +191,9 @@ def _read(text: str, decimal: DecimalMark, units: tuple[str, ...], rules: CellRu
         raise _NoNumberError("The spreadsheet says that it could not compute this cell.")
     shown = _without_notes(text)
     tokens = _tokens(shown)
-    return _Parse(shown, decimal, {unit.casefold(): unit for unit in units}, rules).through(tokens)
+    return _Parse(
+        shown, decimal, {unicodedata.normalize("NFKC", unit).casefold(): unit for unit in units}, rules
+    ).through(tokens)
 
 
 def _without_notes(text: str) -> str:
@@ -197,6 +204,7 @@ def _without_notes(text: str) -> str:
         if shown[: raised.start()].strip() == "10":  # a power of ten, perhaps
             raise _NoNumberError("A raised digit behind 10 may be a power or a footnote.")
         shown = shown[: raised.start()]
+    shown = _SQUARE.sub(lambda match: f"{match[1]}{'2' if match[2] == '²' else '3'}", shown)
     if any(_hides_digits(char) for char in shown):
         raise _NoNumberError("It holds a sign that is no plain digit.")
     shown = unicodedata.normalize("NFKC", shown).replace("\u2212", "-").strip()

@@ -112,6 +112,7 @@ _EXCEPT = re.compile(
     r"[,;、，]?\s*\b(?:except|excluding|other than)\b(?P<rest>.*)$|[,;、，]?\s*(?:除)(?P<zh>.*)$", re.IGNORECASE
 )
 _LONGEST = 200
+_ONLY_DIGITS = re.compile(r"[\d,.\s]*")
 _IN_DIGITS = re.compile(r"(?<![\d,])1,000(?:,000)?(?![\d,])")
 _DIGITS_WORD = {"1,000": "thousand ", "1,000,000": "million "}
 
@@ -341,6 +342,8 @@ def _phrase(phrase: str, signs: MoneySigns) -> Measure:
         shares = _shares_of(excepted["rest"] or excepted["zh"] or "")
         phrase = phrase[: excepted.start()]
     phrase = phrase.strip(" ,;:.")
+    if _ONLY_DIGITS.fullmatch(phrase):
+        return NO_MEASURE
     said = _SAYS_UNIT.search(phrase)
     if said:
         phrase = said["phrase"]
