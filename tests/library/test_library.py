@@ -14,6 +14,7 @@ import pytest
 
 from groundwire_server.dense import HashEmbedder, VectorDirectory
 from groundwire_server.errors import (
+    Aborted,
     ErrorReason,
     FailedPrecondition,
     GlossaryConflict,
@@ -22,7 +23,7 @@ from groundwire_server.errors import (
     Unavailable,
 )
 from groundwire_server.evidence import Attribute, Call, CallOptions, Family, Label, Operator, Predicate, Principal
-from groundwire_server.glossary import Glossary
+from groundwire_server.glossary import Glossary, MetricTerm
 from groundwire_server.library import Library, LibraryConfig, Snapshot
 from groundwire_server.library.indexes import LibraryIndexes
 from groundwire_server.store.conformance import START, TickingClock, make_document, make_edge, make_fact
@@ -202,6 +203,64 @@ def test_files_that_do_not_hold_are_refused_and_change_nothing(
     library = open_library()
     assert list(library.snapshot().glossary.metrics) == ["REVENUE"]
     assert library.config == LibraryConfig()
+
+
+def test_a_glossary_that_is_edited_holds_without_opening_anew(open_library: Open, tmp_path: Path) -> None:
+    library, file = open_library(), tmp_path / "lib/glossary.toml"
+    library.set_glossary(Glossary.from_toml(GLOSSARY))
+    before = library.snapshot()
+    assert not library.adopt_glossary()
+    edited = GLOSSARY + '\n[[metric]]\ncode = "COST"\n'
+    file.write_text(edited)
+    _put(library, ("a", "one"))  # a write leaves what a person has written
+    assert file.read_text() == edited
+    assert not library.adopt_glossary(settled=False)  # whoever writes may not be done
+    assert library.adopt_glossary(settled=False)
+    assert list(library.snapshot().glossary.metrics) == ["COST", "REVENUE"]
+    assert library.snapshot().snapshot_id(READER) != before.snapshot_id(READER)
+    assert list(before.glossary.metrics) == ["REVENUE"]
+    assert not library.adopt_glossary()
+    assert file.read_text() == edited
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        (b"[[metric]]\n", "metric[0].code: a text is needed (line 1)"),
+        (b"[[metric]\n", "no TOML at line 1"),
+        (b"\xff", "glossary.toml: is no UTF-8 text"),
+        (SHARED.encode(), "is a name of"),
+        (b'[[metric]]\ncode = "A"\nderivation = "A +"\n', "metric[0].derivation: 'A +' is no formula"),
+    ],
+)
+def test_an_edited_glossary_that_does_not_hold_changes_nothing_and_is_told(
+    open_library: Open, tmp_path: Path, content: bytes, fault: str
+) -> None:
+    library, file = open_library(), tmp_path / "lib/glossary.toml"
+    library.set_glossary(Glossary.from_toml(GLOSSARY))
+    before = library.snapshot()
+    file.write_bytes(content)
+    assert not library.adopt_glossary()
+    assert fault in library.glossary_fault
+    assert library.snapshot() is before
+    with pytest.raises(Aborted, match="was edited and does not hold"):
+        library.set_glossary(Glossary())
+    assert file.read_bytes() == content
+    file.write_text(GLOSSARY + "# mended\n")
+    assert library.adopt_glossary()
+    assert library.glossary_fault == ""
+    file.unlink()
+    assert not library.adopt_glossary()
+    library.set_glossary(Glossary())
+    assert file.read_text() == ""
+
+
+def test_an_edit_is_taken_in_before_what_comes_over_the_wire(open_library: Open, tmp_path: Path) -> None:
+    library, file = open_library(), tmp_path / "lib/glossary.toml"
+    file.write_text(GLOSSARY)
+    library.change_glossary(lambda state: Glossary([*state.glossary.terms, MetricTerm("COST")]))
+    assert list(library.snapshot().glossary.metrics) == ["COST", "REVENUE"]
+    assert file.read_text() == library.snapshot().glossary.to_toml()
 
 
 def test_a_file_that_a_crash_left_behind_is_brought_up_to_the_store(open_library: Open, tmp_path: Path) -> None:

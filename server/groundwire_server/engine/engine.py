@@ -18,6 +18,7 @@ from groundwire_server.engine.embedding import ServerEmbedder
 from groundwire_server.engine.evidence_graph import EvidenceGraph
 from groundwire_server.engine.filters import Filtered, filter_faults
 from groundwire_server.engine.glossaries import GlossaryChange, changed_glossary, glossary_findings
+from groundwire_server.engine.glossary_watch import GlossaryWatch
 from groundwire_server.engine.info import GlossaryUpdate, LibraryInfo, LibraryPage, ServerInfo
 from groundwire_server.engine.jobs import Jobs, may_write
 from groundwire_server.engine.libraries import Libraries
@@ -122,6 +123,10 @@ class Engine:
         self._opener = threading.Thread(target=self._open_all, name="groundwire-open", daemon=True)
         self._relating = Relating()
         self.jobs = Jobs(self._libraries, Reindexing(self._libraries, self._embedder, self._relating), self._relating)
+        self._relating_calls = RelatingCalls(self._relate)
+        self._glossary_watch = GlossaryWatch(
+            self._libraries.held, lambda library: self._follow_glossary(library, self.local_principal)
+        )
         self._opener.start()
 
     def announce(self, address: str) -> None:
@@ -134,6 +139,8 @@ class Engine:
 
     def close(self) -> None:
         """Stop the background work and let go of the data folder."""
+        self._glossary_watch.close()
+        self._relating_calls.close()
         self.jobs.close()  # nothing is begun after this
         self._opener.join()
         self._embedder.wait()
@@ -443,7 +450,7 @@ class Engine:
             self._follow_glossary(library, principal)
             snapshot = library.snapshot()
             glossary = snapshot.glossary
-        findings, omitted = glossary_findings(glossary, snapshot, principal)
+        findings, omitted = glossary_findings(glossary, snapshot, principal, library.glossary_fault)
         return GlossaryUpdate(findings, "" if validate_only else snapshot.snapshot_id(principal), omitted)
 
     # ---- inner

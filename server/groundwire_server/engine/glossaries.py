@@ -62,15 +62,19 @@ def changed_glossary(glossary: Glossary, change: GlossaryChange) -> Glossary:
 
 
 def glossary_findings(
-    glossary: Glossary, snapshot: Snapshot, principal: Principal
+    glossary: Glossary, snapshot: Snapshot, principal: Principal, file_fault: str = ""
 ) -> tuple[tuple[GlossaryFinding, ...], int]:
     """What a person should look at: what `lint_glossary` says, and what visible facts carry that no term has.
+
+    Args:
+        file_fault: why the file of the glossary is not in force (`Library.glossary_fault`).
 
     Returns:
         At most `MAX_FINDINGS`, and how many more there are.
     """
     looked = [GlossaryFinding(each.kind, each.term, "", each.code, 0, each.message) for each in lint_glossary(glossary)]
-    found = [*looked, *_units(glossary, snapshot, principal), *_unlisted(glossary, snapshot, principal)]
+    file = [_file_finding(file_fault)] if file_fault else []
+    found = [*file, *looked, *_units(glossary, snapshot, principal), *_unlisted(glossary, snapshot, principal)]
     reader, clearance = snapshot.reader, principal.clearance
     counted = [
         replace(each, fact_count=reader.fact_extent(clearance, **_bound(each)).facts)
@@ -79,6 +83,11 @@ def glossary_findings(
         for each in found[:MAX_FINDINGS]
     ]
     return tuple(counted), len(found) - len(counted)
+
+
+def _file_finding(fault: str) -> GlossaryFinding:
+    message = f"glossary.toml was edited and does not hold; the glossary before it is in force: {fault}"
+    return GlossaryFinding(FindingKind.FILE, TermKind.METRIC, "", "", 0, message)
 
 
 def _bound(finding: GlossaryFinding) -> dict[str, Any]:

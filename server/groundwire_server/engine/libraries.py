@@ -127,6 +127,11 @@ class Libraries:
         with self._guard:
             return [self._open[library_id] for library_id in sorted(self._open)]
 
+    def held(self) -> list[Library]:
+        """Libraries that are open already, by id."""
+        with self._guard:
+            return [self._open[library_id] for library_id in sorted(self._open)]
+
     def forget_old_ingests(self, library: Library) -> None:
         """Drop ledgers of ingests that nobody can resume any more; looks at most once a day."""
         now = datetime.now(UTC)

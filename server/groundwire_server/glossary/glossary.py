@@ -69,10 +69,16 @@ class Glossary:
     """
 
     def __init__(
-        self, terms: Iterable[Term] = (), *, ambiguous: Ambiguity = "refuse", places: Iterable[Place] | None = None
+        self,
+        terms: Iterable[Term] = (),
+        *,
+        ambiguous: Ambiguity = "refuse",
+        places: Iterable[Place | str] | None = None,
     ) -> None:
         given = list(terms)
-        listed = list(places) if places is not None else [Place(f"term {place}") for place in range(1, len(given) + 1)]
+        if places is None:
+            places = (f"term {place}" for place in range(1, len(given) + 1))
+        listed = [place if isinstance(place, Place) else Place(place) for place in places]
         check_terms(given, listed)
         self.ambiguous: Ambiguity = ambiguous
         self.terms: tuple[Term, ...] = tuple(sorted(map(_in_order, given), key=_order))

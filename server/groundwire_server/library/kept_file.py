@@ -1,8 +1,8 @@
 """A text that stands in the store and in a file beside it that people read and write (library.toml, glossary.toml).
 
-The store is the truth, so that the text changes in one transaction with the rest. The file follows it. When the library
-opens and the file is neither what was written last nor what stood there before, a person has changed it, and the store
-follows the file.
+The store is the truth, so that the text changes in one transaction with the rest. The file follows it. Where the file is
+neither what was written last nor what stood there before, a person has changed it, and the store follows the file: when
+the library opens, a glossary also while it is open. What a person has written is never written over before that.
 """
 
 from __future__ import annotations
@@ -58,10 +58,21 @@ class KeptFile:
             raise InvalidRequest.one(self.path.name, ErrorReason.VALUE_MALFORMED, "is no UTF-8 text") from error
 
     def follow(self, reader: StoreReader) -> None:
-        """Bring the file up to the store."""
+        """Bring the file up to the store, unless a person has changed it meanwhile."""
         kept = self.read(reader)
-        if kept is not None and self._stamp() != _stamp(kept):
+        if kept is None:
+            return
+        stamp = self._stamp()
+        if stamp != _stamp(kept) and stamp in (_NOTHING, reader.meta(f"{self.name}.replaced")):
             write_atomically(self.path, kept.encode())
+
+    def look(self) -> tuple[int, ...] | None:
+        """What changes when anybody writes the file, without a look at what is in it; None where there is none."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
 
     def _stamp(self) -> str:
         try:

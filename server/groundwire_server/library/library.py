@@ -16,9 +16,16 @@ from numpy.typing import NDArray
 
 from groundwire_server.adjacency import Adjacency
 from groundwire_server.dense import Embedder, pack_vector
-from groundwire_server.errors import ErrorReason, FailedPrecondition, Unavailable
+from groundwire_server.errors import (
+    Aborted,
+    ErrorReason,
+    FailedPrecondition,
+    GlossaryConflict,
+    InvalidRequest,
+    Unavailable,
+)
 from groundwire_server.evidence import Label
-from groundwire_server.glossary import Glossary
+from groundwire_server.glossary import Glossary, check_derivations
 from groundwire_server.library.attributes import AttributeColumns
 from groundwire_server.library.columns import ColumnBuilder
 from groundwire_server.library.config import LibraryConfig
@@ -86,6 +93,9 @@ class Library:
         self._settings_read = (LibraryConfig(), Glossary())
         self._config_file = KeptFile("config", folder / "library.toml")
         self._glossary_file = KeptFile("glossary", folder / "glossary.toml")
+        self._glossary_seen: tuple[int, ...] | None = None
+        self._glossary_unsettled: tuple[int, ...] | None = None
+        self._glossary_fault = ""
         folder.mkdir(parents=True, exist_ok=True)
         self.store: Store = SqliteStore(folder / _STORE, now=now)
         self._indexes = LibraryIndexes(folder / _INDEX, self.store, _weakly(self._take_replaced))
@@ -160,6 +170,49 @@ class Library:
                 self._publish()
             return before, config
 
+    @property
+    def glossary_fault(self) -> str:
+        """Why glossary.toml, which a person has changed, is not in force; empty where it is."""
+        return self._glossary_fault
+
+    def adopt_glossary(self, *, settled: bool = True) -> bool:
+        """Take in what a person has written into glossary.toml; whether it is another glossary now.
+
+        One that does not hold changes nothing, and `glossary_fault` says why.
+
+        Args:
+            settled: take it as it stands; else only where it stood there the last time too, since who writes a file may
+                not be done.
+        """
+        seen = self._glossary_file.look()
+        if seen == self._glossary_seen:
+            return False
+        if not settled and seen != self._glossary_unsettled:
+            self._glossary_unsettled = seen
+            return False
+        with self._changing():
+            return self._take_edited_glossary(seen)
+
+    def _take_edited_glossary(self, seen: tuple[int, ...] | None) -> bool:
+        reader, config = self.store.reader(), self._snapshot.config
+        fault, text, glossary = "", None, Glossary()
+        try:
+            text = self._glossary_file.edited(reader)
+            if text is not None:
+                glossary = Glossary.from_toml(text, ambiguous=config.ambiguous)
+                check_derivations(glossary)
+        except (InvalidRequest, GlossaryConflict) as error:
+            fault = str(error)
+        if fault or text is None:
+            self._glossary_seen, self._glossary_fault = seen, fault
+            return False
+        with self.store.writer() as writer:
+            self._glossary_file.put(writer, text)
+            follow_settings(self._deriver, writer, reader, config, glossary)
+        self._publish()
+        self._glossary_seen, self._glossary_fault = seen, ""
+        return True
+
     def set_glossary(self, glossary: Glossary) -> None:
         """Put another glossary in place. Raises GlossaryConflict unless the library reports shared synonyms."""
         self.change_glossary(lambda _: glossary)
@@ -167,11 +220,18 @@ class Library:
     def change_glossary(self, change: Callable[[Snapshot], Glossary]) -> None:
         """Put in place what `change` makes of the present state; nobody else changes it meanwhile.
 
+        What a person has written into glossary.toml is taken in before.
+
         Raises:
             GlossaryConflict: two terms share a name, and the library does not report such.
+            Aborted: CONFLICTING_CHANGE, glossary.toml was changed by a person and does not hold.
             Exception: what `change` raises; then all stays as it was.
         """
         with self._changing():
+            self._take_edited_glossary(self._glossary_file.look())
+            if self._glossary_fault:
+                why = f"glossary.toml of library {self.library_id} was edited and does not hold: {self._glossary_fault}"
+                raise Aborted(ErrorReason.CONFLICTING_CHANGE, why, hint="Mend the file, or delete it.")
             text, config = change(self._snapshot).to_toml(), self._snapshot.config
             glossary = Glossary.from_toml(text, ambiguous=config.ambiguous)
             with self.store.writer() as writer:
@@ -322,6 +382,8 @@ class Library:
             new_config = config.to_toml()
         text = self._glossary_file.read(reader) if new_glossary is None else new_glossary
         glossary = Glossary.from_toml(text or "", ambiguous=config.ambiguous)
+        if new_glossary is not None:
+            check_derivations(glossary)
         with self.store.writer() as writer:
             if new_config is not None:
                 self._config_file.put(writer, new_config)

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from groundwire.v1 import admin_pb2
 from groundwire_server import __version__
-from groundwire_server.engine import RESUME_WINDOW, Component, GlossaryUpdate, LibraryInfo, ServerInfo
+from groundwire_server.engine import RESUME_WINDOW, Component, GlossaryFinding, GlossaryUpdate, LibraryInfo, ServerInfo
 from groundwire_server.evidence import MAX_FILTER_DEPTH, MAX_FILTER_NODES, MAX_FILTER_VALUES
 from groundwire_server.ingest import IngestLimits
 from groundwire_server.narrative import Unreachable
@@ -80,14 +80,20 @@ def encode_listed_library(listed: LibraryInfo | Unreachable) -> admin_pb2.Librar
     return encode_library(listed)
 
 
+def _term_ref(finding: GlossaryFinding) -> admin_pb2.TermRef | None:
+    if not finding.code:  # it is about the file
+        return None
+    return admin_pb2.TermRef(
+        kind=encode_kind(finding.kind), code=wire_text(finding.code), dimension=wire_text(finding.dimension)
+    )
+
+
 def encode_glossary_update(update: GlossaryUpdate) -> admin_pb2.UpdateGlossaryResponse:
     """What a person should look at, and from which state on the change holds."""
     return admin_pb2.UpdateGlossaryResponse(
         findings=[
             admin_pb2.GlossaryFinding(
-                term=admin_pb2.TermRef(
-                    kind=encode_kind(each.kind), code=wire_text(each.code), dimension=wire_text(each.dimension)
-                ),
+                term=_term_ref(each),
                 fact_count=each.fact_count,
                 message=wire_text(each.message),
                 kind=admin_pb2.GlossaryFindingKind.ValueType(each.about),

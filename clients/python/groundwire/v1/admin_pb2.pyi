@@ -891,7 +891,7 @@ class GlossaryFinding(google.protobuf.message.Message):
     """The same for programs."""
     @property
     def term(self) -> global___TermRef:
-        """The term. Its code alone is set for names in facts that no term has."""
+        """The term; for names in facts that no term has, kind and code of those. Unset: it is about the file."""
 
     def __init__(
         self,
