@@ -123,7 +123,6 @@ class Engine:
         self._opener = threading.Thread(target=self._open_all, name="groundwire-open", daemon=True)
         self._relating = Relating()
         self.jobs = Jobs(self._libraries, Reindexing(self._libraries, self._embedder, self._relating), self._relating)
-        self._relating_calls = RelatingCalls(self._relate)
         self._glossary_watch = GlossaryWatch(
             self._libraries.held, lambda library: self._follow_glossary(library, self.local_principal)
         )
@@ -140,7 +139,6 @@ class Engine:
     def close(self) -> None:
         """Stop the background work and let go of the data folder."""
         self._glossary_watch.close()
-        self._relating_calls.close()
         self.jobs.close()  # nothing is begun after this
         self._opener.join()
         self._embedder.wait()
