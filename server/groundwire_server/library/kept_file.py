@@ -1,8 +1,8 @@
 """A text that stands in the store and in a file beside it that people read and write (library.toml, glossary.toml).
 
-The store is the truth, so that the text changes in one transaction with the rest. The file follows it. Where the file is
-neither what was written last nor what stood there before, a person has changed it, and the store follows the file: when
-the library opens, a glossary also while it is open. What a person has written is never written over before that.
+The store is the truth, so that the text changes in one transaction with the rest. The file follows it. Where the file
+is neither what was written last nor what stood there before, a person has changed it, and the store follows the file:
+when the library opens, a glossary also while it is open. What a person has written is never written over before that.
 """
 
 from __future__ import annotations
