@@ -176,6 +176,22 @@ def test_unrecognized(library: Library, names: tuple[str, ...], param: str, ambi
     assert bool(outcome.explanation) is (ambiguous or param == "period")
 
 
+@pytest.mark.parametrize(
+    ("names", "decided"),
+    [
+        (("売上高", "ACME", "2023"), [("metric", "売上高", ("REVENUE", "SALES_GROSS"))]),
+        (("売上高", "NOVA", "2023"), [("metric", "売上高", ("REVENUE", "SALES_GROSS"))]),
+        (("net sales", "ACME", "2023"), []),
+    ],
+)
+def test_a_name_that_the_figures_decide_is_told_of(
+    library: Library, names: tuple[str, ...], decided: list[tuple[str, str, tuple[str, ...]]]
+) -> None:
+    outcome, _ = _one(library, *names)
+    assert isinstance(outcome, MetricFound)
+    assert [(each.param, each.raw, each.candidates) for each in outcome.decided] == decided
+
+
 def test_suggestions_are_names_nearest_first_and_are_not_applied(library: Library) -> None:
     outcome, _ = _one(library, "Revenu", "ACME", "2023")
     assert isinstance(outcome, UnrecognizedParam)

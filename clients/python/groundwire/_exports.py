@@ -66,6 +66,7 @@ from groundwire._model.listed import ListedFact, ListedRelation
 from groundwire._model.metric import (
     Calculation,
     CalculationOutcome,
+    DecidedName,
     MetricFound,
     MetricNotFound,
     MetricOutcome,
@@ -164,6 +165,7 @@ __all__ = [
     "Client",
     "Complexity",
     "Component",
+    "DecidedName",
     "Degradation",
     "DegradationKind",
     "DerivedFigure",

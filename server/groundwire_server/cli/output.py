@@ -166,8 +166,11 @@ def _outcome(outcome: MetricOutcome) -> str:
     asked = outcome.query
     words = " / ".join(part for part in (asked.metric, asked.entity, asked.period, asked.channel) if part)
     match outcome.outcome:
-        case MetricFound(conflicting=conflicting):
-            return f"found    {words}{' (sources disagree)' if conflicting else ''}"
+        case MetricFound(conflicting=conflicting, decided=decided):
+            meanings = "".join(
+                f" ({name.raw!r} may mean {', '.join(name.candidates)}: decided by the figures)" for name in decided
+            )
+            return f"found    {words}{' (sources disagree)' if conflicting else ''}{meanings}"
         case MetricNotFound(refusal=refusal):
             return f"not found {words}: {refusal}"
         case UnrecognizedParam(param=param, raw=raw, suggestions=suggestions, ambiguous=ambiguous):

@@ -53,6 +53,7 @@ from groundwire_server.evidence.locator import (
 )
 from groundwire_server.evidence.outcome import (
     CalculationOutcome,
+    DecidedName,
     MetricFound,
     MetricNotFound,
     MetricOutcome,
@@ -123,6 +124,7 @@ __all__ = [
     "CallOptions",
     "CancelToken",
     "ChunkId",
+    "DecidedName",
     "Degradation",
     "DegradationKind",
     "DerivedFigure",

@@ -10,6 +10,7 @@ from groundwire_server.evidence.value import Dimension
 
 __all__ = [
     "CalculationOutcome",
+    "DecidedName",
     "MetricFound",
     "MetricNotFound",
     "MetricOutcome",
@@ -30,12 +31,25 @@ class MetricQuery:
 
 
 @dataclass(frozen=True, slots=True)
+class DecidedName:
+    """A name that means several things, of which only the figures left one. `candidates`: some codes that it means."""
+
+    param: str
+    raw: str
+    candidates: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class MetricFound:
-    """There are figures: ids of the snippets that hold them, one a source."""
+    """There are figures: ids of the snippets that hold them, one a source or the one that a formula gives.
+
+    decided: names that mean several things and were decided by the figures, so that nothing is picked in silence.
+    """
 
     key: MetricKey
     snippet_ids: tuple[str, ...]
     conflicting: bool = False
+    decided: tuple[DecidedName, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -177,7 +177,8 @@ class Answers:
             for figure in figures
         )
         key = founds[0].key
-        outcome = MetricFound(key, tuple(snippet.snippet_id for snippet in snippets), bool(clashing))
+        decided = tuple(dict.fromkeys(name for found in founds for name in found.decided))
+        outcome = MetricFound(key, tuple(snippet.snippet_id for snippet in snippets), bool(clashing), decided)
         glossary = self._glossaries[figures[0].library_id]
         return Answered(MetricOutcome(place, query, outcome), snippets, operand_of(key, figures, glossary))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
-from groundwire_server.evidence import Dimension, Filter, MetricKey, MetricQuery, Period, PeriodKind
+from groundwire_server.evidence import DecidedName, Dimension, Filter, MetricKey, MetricQuery, Period, PeriodKind
 from groundwire_server.glossary import (
     Ambiguous,
     MetricNature,
@@ -49,11 +49,12 @@ class LibraryView:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """There are figures. `hint_dropped`: none of them fits the call's hint."""
+    """There are figures. `hint_dropped`: none of them fits the call's hint. `decided`: names that they decided."""
 
     key: MetricKey
     figures: tuple[Figure, ...]
     hint_dropped: bool = False
+    decided: tuple[DecidedName, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ def look_up(
     answers = [(key, _figures(key, dimensions, view, hint)) for key in reading.keys]
     if reading.doubt is None:
         return _certain(query, *answers[0], dimensions, asking.language)
-    return _decided(reading.doubt, answers, dimensions)
+    return _decided(reading.doubts, answers, dimensions)
 
 
 def look_up_key(query: MetricQuery, key: Key, view: LibraryView, asking: Asking) -> Found | Missing | Unread:
@@ -114,16 +115,17 @@ def _certain(
 
 
 def _decided(
-    doubt: Unread, answers: list[tuple[Key, _Answer]], dimensions: tuple[Dimension, ...]
+    doubts: tuple[Unread, ...], answers: list[tuple[Key, _Answer]], dimensions: tuple[Dimension, ...]
 ) -> Found | Missing | Unread:
     if any(answer.spans for _, answer in answers):
-        return doubt
+        return doubts[0]
     having = [(key, answer) for key, answer in answers if answer.figures]
     agreed = len(having) == len(answers) and _one_value([f for _, answer in having for f in answer.figures])
     if len(having) == 1 or agreed:
         figures = tuple(figure for _, answer in having for figure in answer.figures)
-        return Found(_metric_key(having[0][0], dimensions), figures, any(a.hint_dropped for _, a in having))
-    return doubt
+        decided = tuple(DecidedName(doubt.param, doubt.raw, doubt.suggestions) for doubt in doubts)
+        return Found(_metric_key(having[0][0], dimensions), figures, any(a.hint_dropped for _, a in having), decided)
+    return doubts[0]
 
 
 def _one_value(figures: list[Figure]) -> bool:

@@ -60,10 +60,15 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Every reading, in code order; more than one where a name is ambiguous. `doubt`: what to answer if it stays so."""
+    """Every reading, in code order; more than one where names are ambiguous. `doubts`: one a such name, in order."""
 
     keys: tuple[Key, ...]
-    doubt: Unread | None
+    doubts: tuple[Unread, ...] = ()
+
+    @property
+    def doubt(self) -> Unread | None:
+        """What to answer if it stays ambiguous."""
+        return self.doubts[0] if self.doubts else None
 
 
 def read_query(
@@ -98,7 +103,7 @@ def read_query(
         if entity in periods
         for channel in _codes(channels)
     )
-    return Reading(keys, faults[0] if faults else None)
+    return Reading(keys, tuple(faults))
 
 
 def _codes(resolution: Resolution) -> tuple[str, ...]:

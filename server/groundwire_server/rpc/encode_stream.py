@@ -103,10 +103,14 @@ def encode_outcome(outcome: MetricOutcome) -> metric_pb2.MetricOutcome:
     """What became of one query: exactly one of the three."""
     message = metric_pb2.MetricOutcome(query_index=outcome.query_index, query=encode_query(outcome.query))
     match outcome.outcome:
-        case MetricFound(key, snippet_ids, conflicting):
+        case MetricFound(key, snippet_ids, conflicting, decided):
             message.found.key.CopyFrom(encode_key(key))
             message.found.snippet_ids.extend(snippet_ids)
             message.found.conflicting = conflicting
+            for name in decided:
+                message.found.decided.add(
+                    param=name.param, raw=wire_text(name.raw), candidates=[wire_text(each) for each in name.candidates]
+                )
         case MetricNotFound(key, refusal):
             message.not_found.key.CopyFrom(encode_key(key))
             message.not_found.refusal = refusal

@@ -12,6 +12,7 @@ from groundwire._model.value import Dimension
 __all__ = [
     "Calculation",
     "CalculationOutcome",
+    "DecidedName",
     "MetricFound",
     "MetricNotFound",
     "MetricOutcome",
@@ -63,12 +64,25 @@ class Calculation:
 
 
 @dataclass(frozen=True, slots=True)
+class DecidedName:
+    """A name that means several things, of which only the figures left one; `candidates`: codes that it means."""
+
+    param: str
+    raw: str
+    candidates: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class MetricFound:
-    """There are figures: `snippet_ids` names the snippets that hold them."""
+    """There are figures: `snippet_ids` names the snippets that hold them.
+
+    decided: names of the query that mean several things and were decided by the figures.
+    """
 
     key: MetricKey
     snippet_ids: tuple[str, ...] = ()
     conflicting: bool = False
+    decided: tuple[DecidedName, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,6 +83,7 @@ MIRRORS: dict[type, type[Message]] = {
     options.RetrievalTuning: narrative_pb2.RetrievalTuning,
     metric.Calculation: metric_pb2.Calculation,
     metric.CalculationOutcome: metric_pb2.CalculationOutcome,
+    metric.DecidedName: metric_pb2.DecidedName,
     metric.MetricFound: metric_pb2.MetricFound,
     metric.MetricNotFound: metric_pb2.MetricNotFound,
     metric.MetricOutcome: metric_pb2.MetricOutcome,

@@ -324,6 +324,7 @@ class MetricFound(google.protobuf.message.Message):
     KEY_FIELD_NUMBER: builtins.int
     SNIPPET_IDS_FIELD_NUMBER: builtins.int
     CONFLICTING_FIELD_NUMBER: builtins.int
+    DECIDED_FIELD_NUMBER: builtins.int
     conflicting: builtins.bool
     """Visible sources disagree beyond their stated precision; all of them are named above."""
     @property
@@ -334,17 +335,52 @@ class MetricFound(google.protobuf.message.Message):
     def snippet_ids(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
         """Snippets that hold them: one fact a source, or one derived figure by the glossary's formula."""
 
+    @property
+    def decided(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___DecidedName]:
+        """Names of the query that mean several things and were decided by the figures alone: exactly one reading has some, or
+        all readings have one and the same value, and then all of them are named above. Empty: every name means one thing.
+        """
+
     def __init__(
         self,
         *,
         key: groundwire.v1.evidence_pb2.MetricKey | None = ...,
         snippet_ids: collections.abc.Iterable[builtins.str] | None = ...,
         conflicting: builtins.bool = ...,
+        decided: collections.abc.Iterable[global___DecidedName] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["key", b"key"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["conflicting", b"conflicting", "key", b"key", "snippet_ids", b"snippet_ids"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["conflicting", b"conflicting", "decided", b"decided", "key", b"key", "snippet_ids", b"snippet_ids"]) -> None: ...
 
 global___MetricFound = MetricFound
+
+@typing.final
+class DecidedName(google.protobuf.message.Message):
+    """A name that means several things, of which only the figures left one."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    PARAM_FIELD_NUMBER: builtins.int
+    RAW_FIELD_NUMBER: builtins.int
+    CANDIDATES_FIELD_NUMBER: builtins.int
+    param: builtins.str
+    """"metric", "entity" or "channel"."""
+    raw: builtins.str
+    """What was given."""
+    @property
+    def candidates(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """Codes that it means, at most 5, sorted."""
+
+    def __init__(
+        self,
+        *,
+        param: builtins.str = ...,
+        raw: builtins.str = ...,
+        candidates: collections.abc.Iterable[builtins.str] | None = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["candidates", b"candidates", "param", b"param", "raw", b"raw"]) -> None: ...
+
+global___DecidedName = DecidedName
 
 @typing.final
 class MetricNotFound(google.protobuf.message.Message):
