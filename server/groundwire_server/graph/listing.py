@@ -29,10 +29,11 @@ class RelationWish:
 
 @dataclass(frozen=True, slots=True)
 class ListedEdge:
-    """A relation with its citation, and its place in the list."""
+    """A relation with its citation, who found each source of it, and its place in the list."""
 
     snippet: Snippet
     place: EdgePlace
+    extractors: tuple[str, ...]
 
 
 def list_relations(
@@ -52,7 +53,9 @@ def list_relations(
         readable = tuple(source for source in sources if principal.may_read(source.record.label))
         if readable:
             snippet = edge_snippet(Edge(readable), snapshot.library_id, names, _LANGUAGE)
-            listed.append(ListedEdge(snippet, _place(readable[0])))
+            shown = readable[: len(snippet.lineage.members) + 1]
+            found_by = tuple(source.record.extractor for source in shown)
+            listed.append(ListedEdge(snippet, _place(readable[0]), found_by))
     return listed, len(found) > limit
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from groundwire.v1 import admin_pb2, evidence_pb2
 from groundwire_server.engine import RecordReads
 from groundwire_server.evidence import Principal, Snippet
+from groundwire_server.graph import ListedEdge
 from groundwire_server.rpc.call import RpcCall
 from groundwire_server.rpc.decode_record import (
     as_edge_place,
@@ -15,6 +16,7 @@ from groundwire_server.rpc.decode_record import (
     from_fact_place,
 )
 from groundwire_server.rpc.encode_snippet import fill_snippet
+from groundwire_server.rpc.encode_value import wire_text
 from groundwire_server.rpc.findings import Findings
 from groundwire_server.rpc.paging import Pager
 from groundwire_server.rpc.work import WorkPool
@@ -58,7 +60,7 @@ class RecordService:
             lambda: self._records.relations(request.library_id, wish, call.principal, after, page.limit)
         )
         response = admin_pb2.ListRelationsResponse()
-        rows = ((_relation(each.snippet, call.principal), from_edge_place(each.place)) for each in listed)
+        rows = ((_relation(each, call.principal), from_edge_place(each.place)) for each in listed)
         response.next_page_token = page.fill(response.relations, rows, more)
         return response
 
@@ -69,7 +71,8 @@ def _fact(snippet: Snippet, principal: Principal) -> admin_pb2.ListedFact:
     return admin_pb2.ListedFact(fact=message.fact, lineage=message.lineage)
 
 
-def _relation(snippet: Snippet, principal: Principal) -> admin_pb2.ListedRelation:
+def _relation(listed: ListedEdge, principal: Principal) -> admin_pb2.ListedRelation:
     message = evidence_pb2.Snippet()
-    fill_snippet(message, snippet, principal)
-    return admin_pb2.ListedRelation(edge=message.edge, lineage=message.lineage)
+    fill_snippet(message, listed.snippet, principal)
+    found_by = map(wire_text, listed.extractors)
+    return admin_pb2.ListedRelation(edge=message.edge, lineage=message.lineage, extractors=found_by)

@@ -21,7 +21,11 @@ class ListedFact:
 
 @dataclass(frozen=True, slots=True)
 class ListedRelation:
-    """A stored relation with its first source; the others stand in `lineage.members`."""
+    """A stored relation with its first source; the others stand in `lineage.members`.
+
+    extractors: who found it, a source each: that of `lineage` first, then those of its members.
+    """
 
     edge: GraphEdge
     lineage: Lineage
+    extractors: tuple[str, ...] = ()

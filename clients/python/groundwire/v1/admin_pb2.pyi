@@ -1542,6 +1542,7 @@ class ListedRelation(google.protobuf.message.Message):
 
     EDGE_FIELD_NUMBER: builtins.int
     LINEAGE_FIELD_NUMBER: builtins.int
+    EXTRACTORS_FIELD_NUMBER: builtins.int
     @property
     def edge(self) -> groundwire.v1.evidence_pb2.GraphEdge:
         """The relation."""
@@ -1550,14 +1551,19 @@ class ListedRelation(google.protobuf.message.Message):
     def lineage(self) -> groundwire.v1.evidence_pb2.Lineage:
         """Where it comes from."""
 
+    @property
+    def extractors(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """Who found it, a source each, as GraphEdge.extractor has it: that of lineage first, then those of its members."""
+
     def __init__(
         self,
         *,
         edge: groundwire.v1.evidence_pb2.GraphEdge | None = ...,
         lineage: groundwire.v1.evidence_pb2.Lineage | None = ...,
+        extractors: collections.abc.Iterable[builtins.str] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["edge", b"edge", "lineage", b"lineage"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["edge", b"edge", "lineage", b"lineage"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["edge", b"edge", "extractors", b"extractors", "lineage", b"lineage"]) -> None: ...
 
 global___ListedRelation = ListedRelation
 
