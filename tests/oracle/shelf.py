@@ -1,0 +1,264 @@
+"""Rows of a library as they were read, and which of them a caller sees at a time."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from decimal import Decimal
+
+from tests.oracle.glossary import Glossary
+from tests.oracle.periods import Days, Unread, read_period
+from tests.oracle.world import LABELS, Call, Dims, LibraryPlan, Row, Test
+
+__all__ = ["Figure", "Key", "Rejection", "Shelf", "View"]
+
+_MISSING = ("", "-", "—", "nil", "n.a.", "なし", "无", "#n/a")
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+
+
+@dataclass(frozen=True)
+class Key:
+    """What a figure is of, without unit and source."""
+
+    metric: str
+    entity: str
+    days: Days
+    channel: str
+    dims: Dims
+
+
+@dataclass(frozen=True)
+class Rejection:
+    """A row that is refused, by its place in the part from 1."""
+
+    row: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A row that landed."""
+
+    arrival: int
+    batch: int
+    key: Key
+    unit: str
+    row: Row
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure that a caller sees: one version of what one source says of a key."""
+
+    library: int
+    key: Key
+    value: str
+    unit: str
+    source: str
+    locator: str
+    decimals: int | None
+    as_written: str
+    version: tuple[int, int] | None  # of how many; None: the source has given one only
+    filed: datetime | None
+    author: str
+    reason: str
+
+    @property
+    def number(self) -> Decimal:
+        return Decimal(self.value)
+
+
+@dataclass
+class Shelf:
+    """One library."""
+
+    number: int
+    plan: LibraryPlan
+    glossary: Glossary = field(init=False)
+    stored: list[Stored] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.glossary = Glossary(self.plan.terms)
+
+    def take(self, batch: int, rows: Sequence[Row], today: date) -> list[Rejection]:
+        """Put a batch in; gives the rows that it refuses."""
+        refused = []
+        for place, row in enumerate(rows, 1):
+            reason = self._take_one(batch, row, today)
+            if reason:
+                refused.append(Rejection(place, reason))
+        return refused
+
+    def _take_one(self, batch: int, row: Row, today: date) -> str:
+        if not row.metric or not row.entity or not row.source or not row.locator:
+            return "FACT_FIELD_MISSING"
+        metric = self._code("metric", row.metric)
+        entity = self._code("entity", row.entity)
+        try:
+            days = read_period(row.period, reference=today, language="", years=self.glossary.years(entity))
+        except Unread:
+            return "FACT_PERIOD_MALFORMED"
+        if not row.withdraw and row.value.casefold() in _MISSING:
+            return "FACT_VALUE_MISSING"
+        if not row.withdraw and not _NUMBER.fullmatch(row.value):
+            return "FACT_VALUE_MALFORMED"
+        term = self.glossary.term("metric", metric)
+        unit = row.unit or (term.unit if term else "")
+        if term and term.unit and unit.casefold() != term.unit.casefold():
+            return "FACT_UNIT_MISMATCH"
+        channel = self._code("channel", row.channel) if row.channel else "TOTAL"
+        dims = tuple(sorted((axis, self._code("dimension", member, axis)) for axis, member in row.dims))
+        key = Key(metric, entity, days, channel, dims)
+        self.stored.append(Stored(len(self.stored), batch, key, unit, row))
+        return ""
+
+    def _code(self, kind: str, raw: str, axis: str = "") -> str:
+        meant = self.glossary.names(kind, axis).read(raw)
+        return next(iter(meant)) if len(meant) == 1 else raw
+
+
+@dataclass
+class View:
+    """What one call may see of a library."""
+
+    shelf: Shelf
+    call: Call
+    clearance: str
+    now: datetime
+    moments: Sequence[datetime]  # when each batch was in
+
+    def __post_init__(self) -> None:
+        known_at = self.call.known_at
+        bound = self.moments[known_at] if isinstance(known_at, int) else known_at
+        self.groups = self._grouped(bound)
+        # Names are read as of now, in the glossary and in figures alike; known_at bounds figures.
+        self._named = [key for (key, _, _), versions in self._grouped(None).items() if versions]
+
+    def _grouped(self, bound: datetime | None) -> dict[tuple[Key, str, str], list[Stored]]:
+        groups: dict[tuple[Key, str, str], list[Stored]] = defaultdict(list)
+        for each in self.shelf.stored:
+            if bound is None or self._time(each) <= bound:
+                groups[each.key, each.unit.casefold(), each.row.source].append(each)
+        return {place: self._versions(rows) for place, rows in groups.items()}
+
+    def _time(self, each: Stored) -> datetime:
+        return each.row.filed or self.moments[each.batch]
+
+    def _cleared(self, each: Stored) -> bool:
+        label = each.row.label or "INTERNAL"
+        return label != "RESTRICTED" and LABELS.index(label) <= LABELS.index(self.clearance)
+
+    def _versions(self, rows: Sequence[Stored]) -> list[Stored]:
+        """The versions that stand and may be read, in order of filing.
+
+        A row in the words of one before it (same value, same filing; without a filing: same value as the last) takes
+        its place, and with it its label. What is pending, or was taken back, is no version.
+        """
+        versions: list[Stored] = []
+        for each in rows:
+            if each.row.withdraw:
+                versions.clear()
+            elif each.row.status != "PENDING":
+                place = _same_words(versions, each)
+                if place is None:
+                    versions.append(each)
+                else:
+                    versions[place] = each
+        read = sorted((each for each in versions if self._cleared(each)), key=self._time)
+        return [each for place, each in enumerate(read) if not place or not _repeats(read[place - 1], each)]
+
+    def codes(self, kind: str, axis: str = "") -> set[str]:
+        """Codes of a kind that stand in figures which this call may see."""
+        if kind == "dimension":
+            return {member for key in self._named for name, member in key.dims if name == axis}
+        return {{"metric": key.metric, "entity": key.entity, "channel": key.channel}[kind] for key in self._named}
+
+    def axes(self) -> set[str]:
+        """Further axes that the glossary has, or figures which this call may see."""
+        return {axis for key in self._named for axis, _ in key.dims} | set(self.shelf.glossary.axes())
+
+    def figures(self, key: Key) -> list[Figure]:
+        """What each source says of a key, by the version policy of the call."""
+        term = self.shelf.glossary.term("metric", key.metric)
+        if term and term.nature and (term.nature == "instant") != key.days.instant:
+            return []
+        found: list[Figure] = []
+        for (other, _, _), versions in self.groups.items():
+            if other == key:
+                found.extend(self._chosen([each for each in versions if self._kept(each.row)]))
+        return found
+
+    def _kept(self, row: Row) -> bool:
+        if self.call.valid_at and row.valid_as_of and row.valid_as_of > self.call.valid_at:
+            return False
+        return all(_holds(test, row) for test in self.call.tests)
+
+    def _chosen(self, versions: list[Stored]) -> Iterable[Figure]:
+        last = len(versions)
+        if not versions:
+            return []
+        numbered = list(enumerate(versions, 1))
+        if self.call.versions == "AS_REPORTED":
+            numbered = numbered[:1]
+        elif self.call.versions != "ALL":
+            numbered = numbered[-1:]
+        return [self._figure(each, (number, last) if last > 1 else None) for number, each in numbered]
+
+    def _figure(self, each: Stored, version: tuple[int, int] | None) -> Figure:
+        row = each.row
+        return Figure(
+            library=self.shelf.number,
+            key=each.key,
+            value=row.value,
+            unit=each.unit,
+            source=row.source,
+            locator=row.locator,
+            decimals=row.decimals,
+            as_written=row.as_written,
+            version=version,
+            filed=row.filed if version else None,
+            author=row.author if version else "",
+            reason=row.reason if version else "",
+        )
+
+
+def _same_words(versions: Sequence[Stored], new: Stored) -> int | None:
+    if new.row.filed is None:
+        undated = [place for place, each in enumerate(versions) if each.row.filed is None]
+        return undated[-1] if undated and _repeats(versions[undated[-1]], new) else None
+    for place, each in enumerate(versions):
+        if each.row.filed == new.row.filed and Decimal(each.row.value) == Decimal(new.row.value):
+            return place
+    return None
+
+
+def _repeats(before: Stored, each: Stored) -> bool:
+    """Whether a row without a filing says what the one before said; a hidden row between the two is none."""
+    undated = before.row.filed is None and each.row.filed is None
+    return undated and Decimal(before.row.value) == Decimal(each.row.value)
+
+
+def _holds(test: Test, row: Row) -> bool:
+    value: str | int | None = row.region if test.name == "region" else row.pages
+    return _plain(test, value) is not test.negated
+
+
+def _plain(test: Test, value: str | int | None) -> bool:
+    if test.operator == "present":
+        return (value is not None) is test.values[0]
+    if value is None:
+        return False
+    first = test.values[0]
+    if test.operator in ("one_of", "eq"):
+        return value in test.values
+    if test.operator in ("none_of", "ne"):
+        return value not in test.values
+    below = value < first  # type: ignore[operator]
+    if test.operator == "between":
+        return not below and value <= test.values[1]  # type: ignore[operator]
+    return {"gt": value != first and not below, "gte": not below, "lt": below, "lte": below or value == first}[
+        test.operator
+    ]
