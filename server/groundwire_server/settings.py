@@ -19,6 +19,7 @@ import tomllib
 import typing
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -34,6 +35,7 @@ __all__ = [
     "GateSettings",
     "IngestSettings",
     "LimitSettings",
+    "LlmSettings",
     "LogSettings",
     "RetrievalSettings",
     "ServerSettings",
@@ -53,6 +55,7 @@ _EMBEDDER_WORDS = {"minilm": "onnx", "fastembed": "onnx", "": "auto"}
 _MODE_WORDS = {"economy": "lexical", "bm25": "lexical", "": "auto"}
 _CHUNKER_WORDS = {"": "paragraph", "small_to_big": "parent_child"}
 _EXTRACTOR_WORDS = {"": "none", "off": "none", "cooccurrence": "co_occurrence", "co-occurrence": "co_occurrence"}
+_SWITCH_OFF = {"": "none", "off": "none"}
 _SWITCH_WORDS = {"": "false", "none": "false"}
 
 # Names that the seeds or later work know, and that nothing here answers to yet.
@@ -164,7 +167,7 @@ class IngestSettings(_Section):
         description="Whether libraries that are made from now on index title, entity, period and heading before each "
         "chunk.",
     )
-    relation_extractor: Annotated[Literal["co_occurrence", "none"], _word(_EXTRACTOR_WORDS)] = Field(
+    relation_extractor: Annotated[Literal["co_occurrence", "llm", "none"], _word(_EXTRACTOR_WORDS)] = Field(
         default="none", description="Who finds relations in the texts of libraries that are made from now on."
     )
 
@@ -174,6 +177,41 @@ class GateSettings(_Section):
 
     outside_names: Annotated[tuple[str, ...], BeforeValidator(_split)] = Field(
         default=(), description="Names that this deployment does not answer about; with commas in the environment."
+    )
+
+
+class LlmSettings(_Section):
+    """The language model, for what asks one."""
+
+    provider: Annotated[Literal["none", "openai", "anthropic"], _word(_SWITCH_OFF)] = Field(
+        default="none",
+        description="none; openai, and all who speak its protocol (vLLM, Ollama, llama.cpp); or anthropic.",
+    )
+    base_url: str = Field(default="", max_length=2048, description="Where it answers; empty: the provider's own place.")
+    model: str = Field(default="", max_length=256, description="The model, as the provider calls it.")
+    api_key_env: str = Field(
+        default="",
+        max_length=256,
+        description="Name of the environment variable that holds the key; empty: the provider's usual one.",
+    )
+    clearance: Annotated[Literal["public", "internal", "confidential"], _word({})] = Field(
+        default="internal", description="Highest label of what the model may be shown."
+    )
+    timeout_seconds: float = Field(default=60.0, gt=0, le=3600, description="How long one try may take.")
+    retries: int = Field(default=2, ge=0, le=10, description="Tries beyond the first.")
+    max_tokens: int = Field(default=4096, ge=1, le=1_000_000, description="Longest reply.")
+    temperature: float = Field(default=0.0, ge=-1, le=2, description="Of the model; below 0: none is sent.")
+    json_form: Annotated[Literal["schema", "object", "none"], _word({})] = Field(
+        default="object",
+        description="How a server with the protocol of OpenAI is bound to answer JSON: by schema, to any object, or by "
+        "the prompt alone.",
+    )
+    parallel: int = Field(default=4, ge=1, le=64, description="Calls of the model at a time.")
+    prompt_price: Decimal = Field(
+        default=Decimal(0), ge=0, le=1_000_000, description="What a million tokens of prompts cost, for the accounts."
+    )
+    reply_price: Decimal = Field(
+        default=Decimal(0), ge=0, le=1_000_000, description="What a million tokens of replies cost."
     )
 
 
@@ -241,6 +279,7 @@ class Settings(_Section):
     retrieval: RetrievalSettings = RetrievalSettings()
     ingest: IngestSettings = IngestSettings()
     gate: GateSettings = GateSettings()
+    llm: LlmSettings = LlmSettings()
     limits: LimitSettings = LimitSettings()
     log: LogSettings = LogSettings()
 

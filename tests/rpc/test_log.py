@@ -47,6 +47,13 @@ def test_our_own_lines_are_kept(listening: io.StringIO) -> None:
     assert lines(listening)[0]["event"] == "library finance cannot be opened"
 
 
+def test_our_own_lines_may_be_news(listening: io.StringIO, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    logging.getLogger("groundwire_server.engine").info("asked %d times", 3)
+    logging.getLogger("somebody.else").info("asked")
+    assert [(line["event"], line["level"]) for line in lines(listening)] == [("asked 3 times", "info")]
+
+
 def test_a_fault_is_told_by_types_and_places() -> None:
     def inner() -> None:
         raise KeyError(CANARY)

@@ -7,18 +7,23 @@ from collections.abc import Iterable
 from groundwire_server.chunking import CHUNKERS, needs_model
 from groundwire_server.engine.info import Component
 from groundwire_server.ingest import FACT_FILE_FORMS
+from groundwire_server.llm import ModelProvider
 from groundwire_server.narrative import FUSIONS, library_routers
 from groundwire_server.readers import READERS
+from groundwire_server.relations.extractors import EXTRACTORS, LLM
 from groundwire_server.text import TOKENIZER_ID
 
 __all__ = ["list_components"]
 
 
-def list_components(embedder: Component, no_cutting_model: str = "") -> tuple[Component, ...]:
+def list_components(
+    embedder: Component, no_cutting_model: str = "", model: ModelProvider | None = None
+) -> tuple[Component, ...]:
     """Every component, sorted by kind and name.
 
     Args:
         no_cutting_model: why nothing can be cut by a model; empty: it can. All others work wherever the server does.
+        model: the language model; None: there is none, and what asks one does not work.
     """
     always: dict[str, Iterable[str]] = {
         "chunker": [name for name in CHUNKERS if not needs_model(name)],
@@ -26,6 +31,7 @@ def list_components(embedder: Component, no_cutting_model: str = "") -> tuple[Co
         "fusion": FUSIONS,
         "library_router": library_routers(),
         "reader": [reader.media_type for reader in READERS],
+        "relation_extractor": [name for name in EXTRACTORS if name != LLM],
     }
     found = [Component(kind, name) for kind, names in always.items() for name in names]
     found += [
@@ -33,6 +39,10 @@ def list_components(embedder: Component, no_cutting_model: str = "") -> tuple[Co
         for name in CHUNKERS
         if needs_model(name)
     ]
+    no_model = "" if model is not None else "The server has no language model."
+    found.append(Component("relation_extractor", LLM, active=not no_model, inactive_reason=no_model))
+    if model is not None:
+        found.append(Component("model", model.name, version=model.model))
     name, _, version = TOKENIZER_ID.partition("/")
     found += [Component("tokenizer", name, version=version), embedder]
     return tuple(sorted(found, key=lambda each: (each.kind, each.name)))

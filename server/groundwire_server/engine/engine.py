@@ -23,10 +23,11 @@ from groundwire_server.engine.info import GlossaryUpdate, LibraryInfo, LibraryPa
 from groundwire_server.engine.jobs import Jobs, may_write
 from groundwire_server.engine.libraries import Libraries
 from groundwire_server.engine.library_settings import LibraryUpdate, check_unchanged, settled_config
+from groundwire_server.engine.model import model_config
 from groundwire_server.engine.reading import chosen_libraries, refuse_unreachable
 from groundwire_server.engine.records import RecordReads
 from groundwire_server.engine.reindex import Reindexing
-from groundwire_server.engine.relating import Relating
+from groundwire_server.engine.relating import Relating, RelatingCalls
 from groundwire_server.engine.terms import TermDescription, TermPlace, TermWish, describe_terms
 from groundwire_server.engine.tool_names import ToolNames, tool_names
 from groundwire_server.errors import (
@@ -37,7 +38,7 @@ from groundwire_server.errors import (
     UnknownResource,
     Violation,
 )
-from groundwire_server.evidence import Call, Filter, Header, Outcomes, Principal, Snippets, Summary
+from groundwire_server.evidence import Call, Filter, Header, Label, Outcomes, Principal, Snippets, Summary
 from groundwire_server.glossary import Glossary
 from groundwire_server.ingest import (
     DocumentIngest,
@@ -50,6 +51,7 @@ from groundwire_server.ingest import (
 )
 from groundwire_server.jobs import audience_of
 from groundwire_server.library import Library, LibraryConfig, Snapshot, check_library_id
+from groundwire_server.llm import make_provider
 from groundwire_server.narrative import (
     RetrievalLimits,
     RetrievalMode,
@@ -62,6 +64,7 @@ from groundwire_server.narrative import (
 )
 from groundwire_server.readers import ReadOptions
 from groundwire_server.relations import DerivedEdges
+from groundwire_server.relations.extractors import ModelAccess
 from groundwire_server.security import SecurityGate, local_principal
 from groundwire_server.settings import LimitSettings, Settings
 from groundwire_server.store import Withdrawn
@@ -93,7 +96,7 @@ class Engine:
 
     Raises:
         FailedPrecondition: another process has the data folder; the settings insist on a model that is not prepared.
-        InvalidRequest: the settings name a library router that is not there.
+        InvalidRequest: the settings name a library router that is not there, or a model that cannot be asked.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -105,6 +108,7 @@ class Engine:
         )
         self._library_router = _library_router(settings)
         self._gate = SecurityGate(settings.gate.outside_names)
+        self._model = make_provider(model_config(settings.llm))
         self._libraries = Libraries(settings)
         self.page_key = self._libraries.folder.secret
         self.documents = DocumentReads(self._libraries)
@@ -121,8 +125,9 @@ class Engine:
         self._desk = IngestDesk(self._libraries.opened, bounds)
         # Opening catches up indexes and embeds what a crash left without vectors; nobody has to wait for it.
         self._opener = threading.Thread(target=self._open_all, name="groundwire-open", daemon=True)
-        self._relating = Relating()
+        self._relating = Relating(ModelAccess(self._model, self._gate, Label[settings.llm.clearance.upper()]))
         self.jobs = Jobs(self._libraries, Reindexing(self._libraries, self._embedder, self._relating), self._relating)
+        self._relating_calls = RelatingCalls(self._relate)
         self._glossary_watch = GlossaryWatch(
             self._libraries.held, lambda library: self._follow_glossary(library, self.local_principal)
         )
@@ -139,7 +144,10 @@ class Engine:
     def close(self) -> None:
         """Stop the background work and let go of the data folder."""
         self._glossary_watch.close()
+        self._relating_calls.close()
         self.jobs.close()  # nothing is begun after this
+        if self._model is not None:
+            self._model.close()
         self._opener.join()
         self._embedder.wait()
         self._libraries.close()
@@ -274,6 +282,11 @@ class Engine:
         """Have what is new embedded, where the library has an embedder. Never waits."""
         self._libraries.wake_embedding(library_id)
 
+    def wake_relating(self, library_id: str) -> None:
+        """Have relations found in what is new, where a model is asked for them. Never waits."""
+        if self._model is not None:
+            self._relating_calls.call(library_id)
+
     def embedding_job(self, library_id: str, principal: Principal, since: datetime) -> str:
         """Id of the job that embeds what the caller may read, or has done so since a moment; "": nothing to embed."""
         return self._libraries.embedding_job(library_id, audience_of(principal), since)
@@ -309,7 +322,9 @@ class Engine:
     def server_info(self, principal: Principal) -> ServerInfo:
         """What is really active, and the settings for who may administer."""
         settings = tuple(self.settings.in_force()) if principal.may_administer else ()
-        return ServerInfo(list_components(self._embedder.component(), self._embedder.cutting_fault), settings)
+        return ServerInfo(
+            list_components(self._embedder.component(), self._embedder.cutting_fault, self._model), settings
+        )
 
     def list_libraries(self, principal: Principal, *, after: str, limit: int) -> LibraryPage:
         """Up to `limit` libraries behind the id `after`, by id; one that cannot be opened says why."""
@@ -452,6 +467,9 @@ class Engine:
         return GlossaryUpdate(findings, "" if validate_only else snapshot.snapshot_id(principal), omitted)
 
     # ---- inner
+
+    def _relate(self, library_id: str) -> None:
+        self.jobs.relate(self._libraries.for_reading(library_id), self.local_principal)
 
     def _follow_glossary(self, library: Library, principal: Principal) -> None:
         """Have relations found by the names that hold now. The glossary holds whatever becomes of that."""

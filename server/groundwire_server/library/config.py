@@ -24,7 +24,7 @@ DERIVED_FROM = ("facts", "glossary", "metadata")
 EMBEDDERS = ("auto", "deterministic", "none", "onnx")
 # Those that narrative and relations have, which stand above this room; tests hold them together.
 _FUSIONS = ("linear", "rrf")
-_EXTRACTORS = ("co_occurrence", "none")
+_EXTRACTORS = ("co_occurrence", "llm", "none")
 _MAX_DESCRIPTION = 4096
 MAX_DECLARED = 1000
 """Attributes that a library may declare."""
@@ -47,6 +47,7 @@ class LibraryConfig:
         ambiguous: "refuse" a glossary in which two terms share a synonym, or "report" it with each answer.
         default_label: of what comes in without one.
         glossary_variants: whether the glossary's variants of a query are searched where the call does not say.
+        graph: whether relations are followed from what a search finds where the call does not say.
         relation_extractor: who finds relations in the texts of documents, by name.
         relations_from: what relations are derived from, "none" or some of "facts", "glossary" and "metadata", by commas.
         attributes: names and types of attributes that are fixed before their first use, by name. Settings are for
@@ -67,6 +68,7 @@ class LibraryConfig:
     ambiguous: Literal["refuse", "report"] = "refuse"
     default_label: Label = Label.INTERNAL
     glossary_variants: bool = True
+    graph: bool = False
     relation_extractor: str = "none"
     relations_from: str = "glossary,metadata"
     attributes: tuple[tuple[str, AttributeType], ...] = ()

@@ -159,6 +159,7 @@ class IngestService:
             events, error = await self._pool.run(partial(_step, session, requests, inbox))
             if session.kind.embeds and not session.validate_only and any(isinstance(event, Ack) for event in events):
                 self._engine.wake_embedding(session.library_id)
+                self._engine.wake_relating(session.library_id)
             await self._write(events, session, call)
             if error is not None:
                 raise error

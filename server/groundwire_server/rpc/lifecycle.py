@@ -16,7 +16,7 @@ import uvloop
 from groundwire_server.engine import Engine
 from groundwire_server.kernels import warm_up_after_searches
 from groundwire_server.rpc.guard import Guard
-from groundwire_server.rpc.log import ForeignLogs, Log, fault_fields, make_log
+from groundwire_server.rpc.log import OURS, ForeignLogs, Log, fault_fields, make_log
 from groundwire_server.rpc.loop_thread import LoopThread
 from groundwire_server.rpc.server import WireServer
 from groundwire_server.rpc.services import build_methods
@@ -112,6 +112,7 @@ def serve(settings: Settings, announce: Callable[[str], None] | None = None) -> 
     log = make_log(settings.log)
     foreign = ForeignLogs(log)
     logging.getLogger().addHandler(foreign)
+    logging.getLogger(OURS).setLevel(logging.INFO)
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             return runner.run(_until_signal(settings, log, announce or _print_line))

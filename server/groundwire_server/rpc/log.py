@@ -16,7 +16,10 @@ import structlog
 
 from groundwire_server.settings import LogSettings
 
-__all__ = ["ForeignLogs", "Log", "fault_fields", "make_log"]
+__all__ = ["OURS", "ForeignLogs", "Log", "fault_fields", "make_log"]
+
+OURS = "groundwire_server"
+"""Name of the logger of our own rooms."""
 
 Log = structlog.typing.FilteringBoundLogger
 
@@ -78,21 +81,24 @@ def _short(filename: str) -> str:
 
 
 class ForeignLogs(logging.Handler):
-    """Lines of the standard logging from level WARNING on.
+    """Lines of the standard logging: those of our own rooms, and others from level WARNING on.
 
     Our own rooms keep content out of their lines, so these are written as they are. Of other libraries' lines only who
     wrote them and where.
     """
 
     def __init__(self, log: Log) -> None:
-        super().__init__(logging.WARNING)
+        super().__init__(logging.INFO)
         self._log = log
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write one line."""
+        ours = record.name.partition(".")[0] == OURS
+        if not ours and record.levelno < logging.WARNING:
+            return
         fields: dict[str, object] = {"logger": record.name, "place": f"{_short(record.pathname)}:{record.lineno}"}
         if record.exc_info and record.exc_info[1] is not None:
             fields.update(fault_fields(record.exc_info[1]))
-        level = "error" if record.levelno >= logging.ERROR else "warning"
-        ours = record.name.partition(".")[0] == "groundwire_server"
+        levels = ((logging.ERROR, "error"), (logging.WARNING, "warning"))
+        level = next((name for least, name in levels if record.levelno >= least), "info")
         getattr(self._log, level)(record.getMessage() if ours else "foreign log line", **fields)

@@ -22,7 +22,13 @@ from groundwire_server.relations.extractors.extraction import (
     SourceDocument,
 )
 from groundwire_server.relations.extractors.nothing import NoExtractor
-from groundwire_server.relations.extractors.registry import EXTRACTED_BY, EXTRACTORS, make_extractor
+from groundwire_server.relations.extractors.registry import (
+    EXTRACTED_BY,
+    EXTRACTORS,
+    LLM,
+    ModelAccess,
+    make_extractor,
+)
 from groundwire_server.relations.extractors.worked import EVERYTHING, Worked
 
 __all__ = [
@@ -30,6 +36,7 @@ __all__ = [
     "EVERYTHING",
     "EXTRACTED_BY",
     "EXTRACTORS",
+    "LLM",
     "MAX_MENTIONS",
     "MAX_PAIRS",
     "MAX_REACH",
@@ -37,6 +44,7 @@ __all__ = [
     "CoOccurrenceExtractor",
     "Extraction",
     "FoundRelation",
+    "ModelAccess",
     "NoExtractor",
     "Passage",
     "RelationExtractor",

@@ -19,7 +19,15 @@ from groundwire_server.relations.extractors.extraction import (
     SourceDocument,
 )
 
-__all__ = ["CO_OCCURRENCE", "MAX_MENTIONS", "MAX_PAIRS", "MAX_REACH", "CoOccurrenceExtractor"]
+__all__ = [
+    "CO_OCCURRENCE",
+    "CO_OCCURS_WITH",
+    "MAX_MENTIONS",
+    "MAX_PAIRS",
+    "MAX_REACH",
+    "MENTIONS",
+    "CoOccurrenceExtractor",
+]
 
 CO_OCCURRENCE = "co_occurrence"
 CO_OCCURS_WITH, MENTIONS = "co_occurs_with", "mentions"
