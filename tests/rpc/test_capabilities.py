@@ -115,6 +115,15 @@ def ingest_fact(**fields: Any) -> Callable[[House], Any]:
     return lambda here: here.ingest.IngestFacts(iter(frames))
 
 
+def ingest_relation(**fields: Any) -> Callable[[House], Any]:
+    part = ingest_pb2.FactPart(seq=1)
+    given = {"subject": "JPN", "relation": "part_of", "object": "ASIA", "source_doc": "r.csv", "locator": "row=1"}
+    part.records.relations.add(**given, **fields)
+    kind = ingest_pb2.IngestFactsRequest
+    frames = [start(kind, validate_only=True), kind(part=part), finish(kind, 1)]
+    return lambda here: here.ingest.IngestFacts(iter(frames))
+
+
 def resume_ingest(here: House) -> Any:
     kind, ingest_id = ingest_pb2.IngestDocumentsRequest, str(uuid.uuid4())
     for _ in range(2):
@@ -153,7 +162,7 @@ USES: dict[str, Callable[[House], Any]] = {
     "index.representations": save(index={"representations": ["sparse"]}),
     "index.tree": save(index={"tree_builder": "binary"}),
     "ingest.resume": resume_ingest,
-    "ingest.withdraw_records": ingest_fact(withdraw=True),
+    "ingest.withdraw_records": ingest_relation(withdraw=True),
     "known_at": retrieve(options={"known_at": {"seconds": 1}}),
     "library.attributes": save(attributes=[{"name": "year", "value_type": admin_pb2.ATTRIBUTE_TYPE_INTEGER}]),
     "library.reindex": save(index={"chunker": "whole"}),

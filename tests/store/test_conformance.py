@@ -65,6 +65,7 @@ FUNCTIONS: list[tuple[str, Any, set[str]]] = [
     ("facts.decode_dimensions", lambda raw: (), {"a_fact_comes_out_as_it_went_in"}),
     ("facts._says_the_same", lambda version, columns: False, {"a_label_can_be_lowered"}),
     ("facts._says_the_same", lambda version, columns: True, {"another_value_is_another_version"}),
+    ("facts._with_label_kept", lambda transaction, record, strictest: record, {"a_figure_can_be_taken_back"}),
     ("facts._is_read_again", lambda version, record: False, {"what_is_approved_is_not_read_back"}),
     ("facts.make_fact_id", lambda record: make_fact_id(record) + record.unit, {"units_and_periods_make_the_key"}),
     ("facts._VALUE", re.compile(r"[^x]*"), {"a_bad_figure_is_refused"}),

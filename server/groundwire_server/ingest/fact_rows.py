@@ -42,6 +42,7 @@ class FactFields:
     """A figure as it is sent: names, period and value undigested. Empty and None: not said.
 
     source: who states it over all its versions; empty: source_doc (`FactRecord.source`).
+    withdraw: the figure of this key is taken back.
     """
 
     metric: str
@@ -63,6 +64,7 @@ class FactFields:
     label: Label | None = None
     attributes: tuple[Attribute, ...] = ()
     source: str = ""
+    withdraw: bool = False
 
 
 def fields_of_row(row: Mapping[str, object], source_doc: str, locator: str) -> list[FactFields]:

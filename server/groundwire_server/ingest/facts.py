@@ -262,9 +262,10 @@ class _Reader:
         metric = _tried(faults, "", lambda: self._code("metric", fields.metric, self.glossary.metric_names))
         entity = _tried(faults, "", lambda: self._code("entity", fields.entity, self.glossary.entity_names))
         period = _tried(faults, _NO_PERIOD, lambda: self._period(fields.period, entity))
-        value = _tried(faults, "", lambda: read_decimal(fields.value))
+        value = _tried(faults, "", lambda: _value(fields))
         source_doc = _tried(faults, "", lambda: check_code("source_doc", _needed("source_doc", fields.source_doc)))
-        locator = _tried(faults, "", lambda: check_text("locator", _needed("locator", fields.locator)))
+        where = fields.locator if fields.withdraw else _needed("locator", fields.locator)
+        locator = _tried(faults, "", lambda: check_text("locator", where))
         said = fields.channel.strip() or TOTAL
         channel = _tried(faults, "", lambda: self._code("channel", said, self.glossary.channel_names))
         unit = _tried(faults, "", lambda: self._unit(metric, fields.unit))
@@ -300,6 +301,9 @@ class _Reader:
             label=self.rules.default_label if fields.label is None else fields.label,
             attributes=attributes,
             source=fields.source if fields.source != source_doc else "",
+            # Who corrects a figure has not seen its label, and does not change it.
+            keeps_label=fields.label is None and bool(author),
+            withdraw=fields.withdraw,
         )
 
     def knows(self, kind: str, name: str) -> bool:
@@ -405,6 +409,16 @@ def _resolve(column: str, raw: str, names: NameIndex | None) -> str:
 def _as_written(raw: str, value: str) -> str:
     """What stood there, where the stored form is another."""
     return "" if raw.strip() == value else _short("value", raw)
+
+
+def _value(fields: FactFields) -> str:
+    """The value; none where the figure is taken back."""
+    if not fields.withdraw:
+        return read_decimal(fields.value)
+    if fields.value.strip():
+        message = "A figure that is taken back has no value."
+        raise RowRefused(ErrorReason.CONTRADICTION, message, column="value", value=fields.value)
+    return ""
 
 
 def _needed(column: str, raw: str) -> str:

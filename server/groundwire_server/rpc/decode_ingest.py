@@ -93,8 +93,6 @@ def decode_facts(messages: Iterable[ingest_pb2.FactRecord]) -> list[FactFields |
 
 def _fact(message: ingest_pb2.FactRecord) -> FactFields | RowRefused:
     findings = Findings()
-    if message.withdraw:
-        findings.uses("ingest.withdraw_records")
     findings.known("review_status", message.review_status, evidence_pb2.ReviewStatus.DESCRIPTOR)
     times = {
         name: decode_time(getattr(message, name), name, findings)
@@ -125,6 +123,7 @@ def _fact(message: ingest_pb2.FactRecord) -> FactFields | RowRefused:
         reason=message.reason,
         label=decode_label(message.label),
         attributes=attributes,
+        withdraw=message.withdraw,
     )
 
 

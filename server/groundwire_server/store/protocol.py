@@ -211,7 +211,7 @@ class StoreReader(Protocol):
         ...
 
     def fact_rows(self, clearance: Label, rows: Sequence[int]) -> list[StoredFact]:
-        """The readable values of these fact rows, in the order asked; what is not there is left out."""
+        """The readable values of these fact rows, in the order asked, be they there no more; others are left out."""
         ...
 
     def fact_codes(self, clearance: Label, axis: str) -> list[str]:
@@ -398,6 +398,9 @@ class StoreWriter(Protocol):
         and where there is none with all of them, whose date it leaves as it is; with one, also with a value from its
         place that was written without, later than the filing: it gets its date. Any other value is a further version.
         Rows of a stricter label decide nothing; one that says the same dies too, since a lower label takes its place.
+
+        A record that withdraws ends every value of its fact that `clearance` may read; known_at before it still finds
+        them. One that keeps the label stands under the strictest of those that are there and that it may read.
         """
         ...
 

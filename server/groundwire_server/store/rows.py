@@ -218,6 +218,8 @@ class FactRecord:
     period is canonical; period_first and period_last are its days. filed_at orders the versions; None: now.
     source: who states it over all its versions, where these stand in documents of their own (a figure filed in one
     report and restated in the next); empty: source_doc. Lineage and withdrawal always go by source_doc.
+    keeps_label: a word about a figure that may be there; then it stands under that one's label instead of its own.
+    withdraw: the figure of this key and source is taken back; of all else only the label counts, for what is not there.
     """
 
     metric: str
@@ -241,6 +243,8 @@ class FactRecord:
     label: Label = Label.INTERNAL
     attributes: tuple[Attribute, ...] = ()
     source: str = ""
+    keeps_label: bool = False
+    withdraw: bool = False
 
 
 def make_fact_id(record: FactRecord) -> str:

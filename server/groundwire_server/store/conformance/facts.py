@@ -291,6 +291,44 @@ def every_code_is_told_once(places: Places) -> None:
     store.close()
 
 
+def a_figure_can_be_taken_back(places: Places) -> None:
+    """A figure that is taken back is there no more, in no version; what was known before still is, and old citations
+    still lead to it. Who corrects a figure leaves it under its label."""
+    clock = TickingClock()
+    store = places()(clock)
+    clock.moment = START + 10 * _DAY
+    secret = make_fact("5", entity="B", label=Label.CONFIDENTIAL)
+    _put(store, make_fact("1", filed_at=START), make_fact("2", filed_at=START + _DAY), make_fact("7"), secret)
+    clock.moment = START + 20 * _DAY
+    _put(store, make_fact("8", entity="B", keeps_label=True, author="a"), make_fact("9", entity="C", keeps_label=True))
+    same(_values(store.reader().facts(Label.INTERNAL, entity="B")), [], "a correction of what is hidden")
+    same(_values(store.reader().facts(Label.INTERNAL, entity="C")), ["9"], "a word about nothing")
+    clock.moment = START + 30 * _DAY
+    back = make_fact("", locator="", withdraw=True)
+    same(_put(store, back, replace(back, entity="Z")), WriteCounts(1, 1), "what was taken back")
+    same(_put(store, back), WriteCounts(0, 1), "taken back again")
+    reader = store.reader()
+    same(_values(reader.facts(Label.INTERNAL, entity="ACME")), [], "values that are left")
+    same(_values(reader.retired_facts(Label.INTERNAL, make_fact_id(back))), ["1", "2", "7"], "what was there")
+    year = Period("2024", PeriodKind.CALENDAR, date(2024, 1, 1), date(2024, 12, 31))
+    for days, wanted in ((5, ["1", "2"]), (15, ["1", "2", "7"]), (40, [])):
+        then = START + days * _DAY
+        same(_values(reader.facts(Label.INTERNAL, entity="ACME", known_at=then)), wanted, f"known after {days} days")
+        asked: dict[str, Any] = {"metric": "REVENUE", "period": year, "channel": "TOTAL", "known_at": then}
+        lines = [line for line in reader.fact_lines(Label.INTERNAL, **asked) if line.entity == "ACME"]
+        same([line.value for line in lines], wanted, f"lines known after {days} days")
+        whole = reader.fact_rows(Label.INTERNAL, [line.fact_row for line in lines])
+        same(_values(whole), wanted, f"whole figures known after {days} days")
+    with store.writer() as writer:
+        hidden = replace(back, entity="B")
+        same(writer.put_facts([hidden], clearance=Label.INTERNAL), WriteCounts(0, 1), "what is hidden is not there")
+        same(writer.put_facts([hidden]), WriteCounts(1, 0), "the house takes it back")
+    _put(store, make_fact("1", filed_at=START))
+    same(_values(store.reader().facts(Label.INTERNAL, entity="ACME")), ["1"], "stored again")
+    same(_values(store.reader().facts(Label.INTERNAL, entity="ACME", known_at=START)), ["1"], "and known once")
+    store.close()
+
+
 def what_is_approved_is_not_read_back(places: Places) -> None:
     """The same value read again for review leaves what is approved; another value waits beside it."""
     store = places()(TickingClock())
@@ -375,6 +413,7 @@ CHECKS = (
     units_and_periods_make_the_key,
     facts_are_found_by_key,
     lines_tell_what_whole_figures_tell,
+    a_figure_can_be_taken_back,
     what_is_approved_is_not_read_back,
     a_date_is_added_to_what_had_none,
     extents_tell_what_whole_figures_tell,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 from groundwire_server.evidence import Dimension, Period, PeriodKind, ReviewStatus
 from groundwire_server.store.rows import FactLine, StoredFact
 from groundwire_server.store.sqlite.codec import encode_dimensions
-from groundwire_server.store.sqlite.facts import FACT, KNOWN, fact_of_row
+from groundwire_server.store.sqlite.facts import FACT, KNOWN, fact_of_row, last_words
 from groundwire_server.store.sqlite.transaction import VISIBLE
 
 __all__ = ["read_fact_lines", "read_fact_rows"]
@@ -58,7 +58,15 @@ def read_fact_lines(
             "then": then,
         },
     )
-    return list(map(FactLine._make, rows.fetchall()))
+    lines = list(map(FactLine._make, rows.fetchall()))
+    if known is None:
+        return lines
+    return [lines[place] for place in last_words([_words(line) for line in lines])]
+
+
+def _words(line: FactLine) -> tuple[Hashable, int, bool]:
+    statement = (line.fact_id, line.source_doc, line.locator, line.filed_at, line.value)
+    return statement, line.fact_row, line.filed_at is not None
 
 
 def read_fact_rows(
@@ -69,7 +77,7 @@ def read_fact_rows(
     for begin in range(0, len(wanted), _ROWS_A_READ):
         part = wanted[begin : begin + _ROWS_A_READ]
         places = ", ".join(str(int(row)) for row in part)
-        statement = f"{FACT}{VISIBLE} AND fact_row IN ({places})"
+        statement = f"{FACT}born <= :g AND fact_row IN ({places})"
         rows = connection.execute(statement, {"g": generation, "label": strictest}).fetchall()
         found.update((fact.fact_row, fact) for fact in map(fact_of_row, rows))
     return [found[row] for row in wanted if row in found]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
@@ -31,6 +31,7 @@ __all__ = [
     "FACT_COLUMNS",
     "KNOWN",
     "fact_of_row",
+    "last_words",
     "put_facts",
     "read_facts",
     "retire_facts_of",
@@ -87,7 +88,12 @@ def put_facts(transaction: Transaction, records: Iterable[FactRecord], strictest
     """Store filed values; see `StoreWriter.put_facts`."""
     stored = unchanged = 0
     refused: list[tuple[int, RowRefused]] = []
-    for place, record in enumerate(records):
+    for place, given in enumerate(records):
+        if given.withdraw:
+            changed = _withdraw(transaction, given, strictest)
+            stored, unchanged = stored + changed, unchanged + (not changed)
+            continue
+        record = _with_label_kept(transaction, given, strictest)
         fault = _fault(transaction, record, strictest)
         if fault is not None:
             refused.append((place, fault))
@@ -96,6 +102,23 @@ def put_facts(transaction: Transaction, records: Iterable[FactRecord], strictest
         else:
             unchanged += 1
     return WriteCounts(stored, unchanged, tuple(refused))
+
+
+def _withdraw(transaction: Transaction, record: FactRecord, strictest: int) -> bool:
+    """End every value of a fact up to a label. Whether there was any."""
+    living = [each for each in _living(transaction.connection, make_fact_id(record), 0) if each.label <= strictest]
+    for version in living:
+        transaction.retire("fact", version.fact_row, version.label, version.event)
+    return bool(living)
+
+
+def _with_label_kept(transaction: Transaction, record: FactRecord, strictest: int) -> FactRecord:
+    """A record under the label of the figure that it speaks of: the strictest of those that the writer can see."""
+    if not record.keeps_label:
+        return record
+    living = _living(transaction.connection, make_fact_id(record), 0)
+    labels = [version.label for version in living if version.label <= strictest]
+    return replace(record, label=max(labels), keeps_label=False) if labels else record
 
 
 def _fault(transaction: Transaction, record: FactRecord, strictest: int) -> RowRefused | None:
@@ -236,7 +259,11 @@ def retire_facts_of(transaction: Transaction, source_doc: str, strictest: int) -
 FACT_COLUMNS = f"fact_row, fact_id, committed_at, born, CASE WHEN died <= :g THEN died END, {_COLUMNS}"
 FACT = f"SELECT {FACT_COLUMNS} FROM fact JOIN generation ON generation = born WHERE label <= :label AND "
 # :then is the generation of known_at; a value that says when it was filed counts from that day on.
-KNOWN = f"CASE WHEN filed_at IS NULL THEN {VISIBLE.replace(':g', ':then')} ELSE filed_at <= :known AND {VISIBLE} END"
+# What was taken back since was known then.
+KNOWN = (
+    f"CASE WHEN filed_at IS NULL THEN {VISIBLE.replace(':g', ':then')}"
+    " ELSE filed_at <= :known AND born <= :g AND (died IS NULL OR died > :then) END"
+)
 _GONE = "died <= :g"
 
 
@@ -258,7 +285,28 @@ def read_facts(
     moment, then = known or (0, 0)
     parameters = {"g": generation, "label": strictest, "known": moment, "then": then, **wanted}
     facts = [fact_of_row(row) for row in connection.execute(statement, parameters).fetchall()]
+    if known is not None:
+        facts = [facts[place] for place in last_words([_words(fact) for fact in facts])]
     return sorted(facts, key=lambda fact: (fact.fact_id, fact.record.filed_at or fact.recorded_at, fact.fact_row))
+
+
+def last_words(stated: Sequence[tuple[Hashable, int, bool]]) -> list[int]:
+    """Places of the rows that stand for what was stated at a moment: of those that replaced one another the last.
+
+    Args:
+        stated: of each row what tells one statement from another, its number, and whether it says when it was filed.
+    """
+    last: dict[Hashable, int] = {}
+    for statement, row, is_dated in stated:
+        if is_dated:
+            last[statement] = max(row, last.get(statement, row))
+    return [place for place, (statement, row, is_dated) in enumerate(stated) if not is_dated or last[statement] == row]
+
+
+def _words(fact: StoredFact) -> tuple[Hashable, int, bool]:
+    record = fact.record
+    statement = (fact.fact_id, record.source_doc, record.locator, record.filed_at, record.value)
+    return statement, fact.fact_row, record.filed_at is not None
 
 
 def fact_of_row(row: tuple[Any, ...]) -> StoredFact:
