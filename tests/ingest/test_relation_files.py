@@ -154,8 +154,8 @@ GRAPH = """<?xml version="1.0" encoding="UTF-8"?>
   <key id="k" for="node" attr.name="kind" attr.type="string"/>
   <key id="r" for="edge" attr.name="relation" attr.type="string"/>
   <key id="f" for="edge" attr.name="valid_from" attr.type="string"/>
-  <key id="p" for="edge" attr.name="share" attr.type="double" gw:type="double"/>
-  <key id="d" for="edge" attr.name="signed" attr.type="string" gw:type="date"/>
+  <key id="p" for="edge" attr.name="share" attr.type="double" gw:is="attribute"/>
+  <key id="d" for="edge" attr.name="signed" attr.type="string" gw:is="attribute" gw:type="date"/>
   <key id="w" for="edge" attr.name="weight" attr.type="double"/>
   <graph edgedefault="directed">
     <edge id="e1" source="n1" target="n0">

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 
 from lxml import etree
@@ -20,7 +21,7 @@ from groundwire_server.readers.container import raise_if_out_of_memory, refuse_h
 __all__ = ["GRAPHML_TYPES", "read_graphml"]
 
 GRAPHML_TYPES = "urn:groundwire:types"
-"""Namespace of the attribute `type` of a key that we write: what GraphML's own types cannot say."""
+"""Namespace of what we write on a key: `type`, what GraphML's own types cannot say, and `is`: an attribute."""
 
 _MAX_DEPTH = 64
 _NAMES = ("code", "label", "name")  # of a node, the first that it has; else its id
@@ -115,10 +116,9 @@ def _local(element: etree._Element) -> str:
 
 def _take_key(element: etree._Element, graph: _Graph) -> None:
     key_id = element.get("id") or ""
-    ours = element.get(f"{{{GRAPHML_TYPES}}}type")
-    graph.keys[key_id] = _Key(
-        element.get("attr.name") or key_id, ours or element.get("attr.type") or "string", bool(ours)
-    )
+    kind = element.get(f"{{{GRAPHML_TYPES}}}type") or element.get("attr.type") or "string"
+    ours = element.get(f"{{{GRAPHML_TYPES}}}is") == "attribute"
+    graph.keys[key_id] = _Key(element.get("attr.name") or key_id, kind, ours)
 
 
 def _data(element: etree._Element) -> dict[str, str]:
@@ -175,12 +175,22 @@ def _cells(edge: _Edge, graph: _Graph, others: Mapping[str, object], mapping: Re
     if "relation" not in columns:
         cells["relation"] = next((others[name] for name in _RELATIONS if others.get(name)), None)
     for column, end in (("subject", edge.source), ("object", edge.target)):
-        data = {graph.keys[key].name if key in graph.keys else key: text for key, text in graph.nodes[end].items()}
+        data = dict(_named(graph.nodes[end], graph))
         names = (columns[column],) if column in columns else _NAMES
         kinds = (columns[f"{column}_type"],) if f"{column}_type" in columns else _KINDS
         cells[column] = next((data[name] for name in names if data.get(name)), end)
         cells[f"{column}_type"] = next((data[name] for name in kinds if data.get(name)), None)
     return cells
+
+
+def _named(data: Mapping[str, str], graph: _Graph) -> Iterator[tuple[str, str]]:
+    """Data of a node by name."""
+    for key_id, text in data.items():
+        key = graph.keys.get(key_id, _Key(key_id, "string", False))
+        try:
+            yield key.name, str(_of_json(text)) if key.kind == "json" else text
+        except ValueError:
+            yield key.name, text
 
 
 def _value(text: str, kind: str) -> Value:
@@ -198,10 +208,22 @@ def _value(text: str, kind: str) -> Value:
             return date.fromisoformat(text)
         case "period":
             return read_period(text)
-        case "texts":
-            return tuple(text.split("\n"))
+        case "instant":
+            return datetime.fromisoformat(text)
+        case "json":
+            return _of_json(text)
         case _:
             return text
+
+
+def _of_json(text: str) -> Value:
+    """A text, or several. Raises ValueError."""
+    read = json.loads(text)
+    if isinstance(read, str):
+        return read
+    if isinstance(read, list) and all(isinstance(each, str) for each in read):
+        return tuple(read)
+    raise ValueError("neither a text nor a list of texts")
 
 
 def _broken(name: str, why: str) -> DocumentRefused:
