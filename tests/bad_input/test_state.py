@@ -192,6 +192,7 @@ _UNDO = {
         "CREATE INDEX fact_by_key ON fact (metric, entity, period_first, period_last)",
         "DROP INDEX fact_by_days",
     ],
+    "0007_index_fact_axes": ["DROP INDEX fact_by_channel", "DROP INDEX fact_by_dimensions"],
     "0006_index_edge_deaths": ["DROP INDEX edge_by_death"],
     "0004_mark_purged": ["DROP INDEX revision_by_purge", "ALTER TABLE document_revision DROP COLUMN purged"],
     "0003_keep_places": ["DROP TABLE revision_places"],

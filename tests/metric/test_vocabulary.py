@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from groundwire_server.evidence import Label, Principal, ReviewStatus
-from groundwire_server.glossary import EntityTerm, Glossary, MetricTerm, Resolved, Synonym, TermRef, Unknown
+from groundwire_server.evidence import Dimension, Label, MetricNotFound, MetricQuery, Principal, ReviewStatus
+from groundwire_server.glossary import EntityTerm, Glossary, MemberTerm, MetricTerm, Resolved, Synonym, TermRef, Unknown
 from groundwire_server.metric import vocabulary_of
-from tests.metric.world import READER, figure, open_library
+from tests.metric.world import READER, ask, figure, open_library
 
 GLOSSARY = Glossary(
     [MetricTerm("GDP", synonyms=(Synonym("gross domestic product"), Synonym("output"))), EntityTerm("JPN", "Japan")]
@@ -82,4 +82,23 @@ def test_a_vocabulary_is_kept_as_long_as_its_state(tmp_path: Path) -> None:
     assert isinstance(first.resolve_metric("novel"), Unknown)
     gc.collect()
     assert state() is None
+    library.close()
+
+
+def test_members_are_known_in_the_whole_library(tmp_path: Path) -> None:
+    """Those that any figure carries that the caller may see, whatever its metric."""
+    glossary = Glossary([*GLOSSARY.terms, MemberTerm("segment", "CLOUD", synonyms=(Synonym("クラウド", "ja"),))])
+    shown, hidden = (Dimension("floor", "Top Floor"),), (Dimension("floor", "Secret Floor"),)
+    facts = [
+        figure("GDP", "JPN", "2020", "1", dimensions=shown),
+        figure("GDP", "JPN", "2020", "1", dimensions=hidden, label=Label.CONFIDENTIAL),
+    ]
+    library = open_library(tmp_path, glossary, [facts])
+    vocabulary = vocabulary_of(library.snapshot(), READER)
+    assert vocabulary.resolve_member("floor", "top floors") == Resolved("Top Floor")
+    assert vocabulary.resolve_member("segment", "クラウド") == Resolved("CLOUD")
+    assert vocabulary.resolve_member("floor", "Secret Floor") == Unknown(("Top Floor",))
+    assert vocabulary.resolve_member("roof", "Top Floor") == Unknown()
+    answer = ask(library, MetricQuery("GDP", "JPN", "2019", dimensions=shown))
+    assert isinstance(answer.outcomes[0].outcome, MetricNotFound)
     library.close()

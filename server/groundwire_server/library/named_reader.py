@@ -193,6 +193,10 @@ class _NamedReader:
         names = self.names
         return sorted({names.code(axis, code) for code in self._reader.fact_codes(clearance, axis)})
 
+    def fact_members(self, clearance: Label) -> list[Dimension]:
+        members = self.names.dimensions(tuple(self._reader.fact_members(clearance)))
+        return sorted(set(members), key=lambda member: (member.name, member.member))
+
     def fact_extent(
         self,
         clearance: Label,

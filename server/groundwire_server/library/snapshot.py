@@ -73,7 +73,7 @@ class Snapshot:
 
     @property
     def fact_names(self) -> FactNames:
-        """What the codes of stored figures mean by the glossary, where it reads them otherwise than they stand there."""
+        """What the codes of stored figures mean by the glossary, where it reads them otherwise than they stand."""
         return self._fact_codes.names(self.glossary, self.stored)
 
     def candidates(self, call: Call, extra_filter: Filter | None = None) -> NDArray[np.bool_]:

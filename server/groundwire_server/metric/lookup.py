@@ -11,22 +11,19 @@ from groundwire_server.evidence import DecidedName, Dimension, Filter, MetricKey
 from groundwire_server.glossary import (
     Ambiguous,
     MetricNature,
-    NameIndex,
     PeriodError,
     Resolution,
     Resolved,
     interval,
     parse_period,
-    resolve_name,
     same_days,
 )
 from groundwire_server.metric.figures import Figure, FigureReader, is_instant, period_of
 from groundwire_server.metric.fiscal import fiscal_spans
-from groundwire_server.metric.reading import Asking, Key, Reading, Unread, read_query
+from groundwire_server.metric.reading import Asking, Key, Unread, read_query
 from groundwire_server.metric.texts import ambiguous_text
 from groundwire_server.metric.units import unit_key
 from groundwire_server.metric.vocabulary import Vocabulary
-from groundwire_server.store import StoredFact
 
 __all__ = ["Found", "LibraryView", "Missing", "fits_nature", "look_up", "look_up_key"]
 
@@ -79,7 +76,7 @@ def look_up(
     reading = read_query(query, view.vocabulary, asking, entities)
     if isinstance(reading, Unread):
         return _with_periods(reading, query, view, asking.reference)
-    dimensions = _dimensions(query, reading, view, asking.language)
+    dimensions = _dimensions(query, view, asking.language)
     if isinstance(dimensions, Unread):
         return dimensions
     answers = [(key, _figures(key, dimensions, view, hint)) for key in reading.keys]
@@ -175,21 +172,12 @@ def _fiscal_spans(key: Key, view: LibraryView) -> list[Period]:
     return [interval(*span) for span in spans]
 
 
-def _dimensions(
-    query: MetricQuery, reading: Reading, view: LibraryView, language: str
-) -> tuple[Dimension, ...] | Unread:
-    """Members by the glossary, else by the codes that figures of these metrics and entities carry."""
+def _dimensions(query: MetricQuery, view: LibraryView, language: str) -> tuple[Dimension, ...] | Unread:
+    """Members by the glossary, else by the codes that figures of the library carry on that axis."""
     found: list[Dimension] = []
-    stated: list[StoredFact] | None = None
     for place, asked in enumerate(query.dimensions, 4):
         axis = unicodedata.normalize("NFKC", asked.name).strip()
-        names = view.vocabulary.glossary.member_names.get(axis)
-        if stated is None:
-            keys = dict.fromkeys((key.metric, key.entity) for key in reading.keys)
-            stated = [fact for key in keys for fact in view.figures.stated(*key)]
-        members = {d.member for fact in stated for d in fact.record.dimensions if d.name == axis}
-        codes = NameIndex(((member, member) for member in sorted(members)), variants=True)
-        resolution = resolve_name(asked.member, (codes,) if names is None else (names, codes))
+        resolution = view.vocabulary.resolve_member(axis, asked.member)
         if isinstance(resolution, Resolved):
             found.append(Dimension(axis, resolution.code))
         elif isinstance(resolution, Ambiguous):

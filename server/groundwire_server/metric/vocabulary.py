@@ -57,6 +57,12 @@ class Vocabulary:
         """What a name of a channel means; nothing said is TOTAL."""
         return self._resolve(raw.strip() or TOTAL, self.glossary.channel_names, lambda: self._channel_codes)
 
+    def resolve_member(self, axis: str, raw: str) -> Resolution:
+        """What a name means on a further axis."""
+        known = self.glossary.member_names.get(axis)
+        stored = self._member_codes.get(axis)
+        return resolve_name(raw, [index for index in (known, stored) if index is not None])
+
     def find_terms(self, text: str) -> list[TermMention]:
         """Every metric, entity, channel and member that a text names, the longest name winning where two overlap."""
         return self._finder.find(text)
@@ -77,6 +83,14 @@ class Vocabulary:
     @cached_property
     def _channel_codes(self) -> NameIndex:
         return self._codes("channel", self.glossary.channel_names, variants=True)
+
+    @cached_property
+    def _member_codes(self) -> dict[str, NameIndex]:
+        members: dict[str, list[str]] = {}
+        for each in self._reader.fact_members(self._clearance):
+            if each.member not in self.glossary.dimensions.get(each.name, {}):
+                members.setdefault(each.name, []).append(each.member)
+        return {axis: NameIndex(((code, code) for code in codes), variants=True) for axis, codes in members.items()}
 
     def _codes(self, axis: str, known: NameIndex, *, variants: bool) -> NameIndex:
         codes = [code for code in self._reader.fact_codes(self._clearance, axis) if code not in known.codes]

@@ -218,6 +218,10 @@ class StoreReader(Protocol):
         """Distinct codes on an axis ("metric", "entity", "channel") of readable facts that are not PENDING, sorted."""
         ...
 
+    def fact_members(self, clearance: Label) -> list[Dimension]:
+        """Distinct members of further axes of readable facts that are not PENDING, by axis and member."""
+        ...
+
     def fact_extent(
         self,
         clearance: Label,
@@ -231,14 +235,15 @@ class StoreReader(Protocol):
         ...
 
     def stored_codes(self, after_row: int = 0) -> tuple[int, dict[str, list[str]]]:
-        """The last fact row, and by axis the codes of the rows behind another, hidden, dead and PENDING ones included.
+        """The last fact row, and by axis the codes of the rows behind another, hidden, dead and PENDING ones included;
+        of all rows also the channel that is the whole.
 
         What those codes mean is found once for all callers; nobody is shown one by it.
         """
         ...
 
     def stored_members(self, after_row: int = 0) -> tuple[int, list[Dimension]]:
-        """As `stored_codes`, the members of further axes, by axis and member. It looks at each of those rows."""
+        """As `stored_codes`, the members of further axes, by axis and member."""
         ...
 
     def fact(self, clearance: Label, fact_id: str, *, known_at: datetime | None = None) -> list[StoredFact]:

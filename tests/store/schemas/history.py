@@ -4,8 +4,8 @@ A dump is made by the code that wrote that schema, in a clone of its last commit
 
     PYTHONPATH=CLONE/server:CLONE/clients/python python tests/store/schemas/history.py schema-N.sql
 
-The commits: 7e446f8 (schema 1), 62e2303 (schema 2), 9bf1af1 (schema 3), a391ae9 (schema 4), 0d9bc8a (schema 5), the one
-that brought schema-6.sql (schema 6).
+The commits: 7e446f8 (schema 1), 62e2303 (schema 2), 9bf1af1 (schema 3), a391ae9 (schema 4), 0d9bc8a (schema 5), 46c893f
+(schema 6), the one that brought schema-7.sql (schema 7).
 """
 
 from __future__ import annotations

@@ -282,6 +282,7 @@ def every_code_is_told_once(places: Places) -> None:
     last, codes = store.reader().stored_codes()
     same(store.reader().stored_members(), (last, [eu, cloud]), "members")
     same(store.reader().stored_members(last), (last, []), "no members since")
+    same(store.reader().fact_members(Label.CONFIDENTIAL), [cloud], "members that can be read")
     same(codes, {"channel": ["TOTAL", "WEB"], "entity": ["ACME", "日本"], "metric": ["PROFIT", "REVENUE"]}, "all codes")
     same(store.reader().stored_codes(last), (last, {"channel": [], "entity": [], "metric": []}), "no codes since")
     _put(store, make_fact("2", entity="B"))

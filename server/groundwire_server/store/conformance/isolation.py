@@ -39,6 +39,7 @@ def visible_state(reader: StoreReader, clearance: Label) -> dict[str, object]:
             for f in reader.retired_facts(clearance, fact_id)
         ],
         "codes": [reader.fact_codes(clearance, axis) for axis in ("metric", "entity", "channel")],
+        "members": reader.fact_members(clearance),
         "extents": [reader.fact_extent(clearance, metric=metric) for metric in reader.fact_codes(clearance, "metric")],
         "chunks": [(c.doc_id, c.revision, c.seq, c.text) for c in reader.iter_chunks(clearance=clearance)],
         "relations": reader.relations(clearance),

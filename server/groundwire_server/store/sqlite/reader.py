@@ -281,6 +281,10 @@ class SqliteReader:
                 connection, self._generation, readable_labels(clearance), wanted, member
             )
 
+    def fact_members(self, clearance: Label) -> list[Dimension]:
+        with self._pool.connection() as connection:
+            return fact_codes.read_fact_members(connection, self._generation, readable_labels(clearance))
+
     def stored_codes(self, after_row: int = 0) -> tuple[int, dict[str, list[str]]]:
         with self._pool.connection() as connection:
             return fact_codes.read_stored_codes(connection, after_row)
