@@ -208,7 +208,6 @@ def test_a_hint_that_leaves_nothing(here: House, told: Tell) -> None:
             graph_pb2.GraphTraceRequest(neighborhood={"node_ids": ["entity:JPN"], "relations": ["likes"]})
         ),
         lambda here: here.graph.GraphTrace(graph_pb2.GraphTraceRequest()),
-        lambda here: here.graph.GraphTrace(graph_pb2.GraphTraceRequest(communities={"node_ids": ["entity:JPN"]})),
         lambda here: here.metric.QueryMetric(metric_pb2.QueryMetricRequest()),
         lambda here: here.metric.QueryMetric(metric_pb2.QueryMetricRequest(queries=[{"metric": "population"}])),
         lambda here: here.metric.DescribeMetrics(metric_pb2.DescribeMetricsRequest(metric="happiness")),
@@ -237,7 +236,6 @@ def test_a_hint_that_leaves_nothing(here: House, told: Tell) -> None:
         "node",
         "relation",
         "no_operation",
-        "operation_not_built",
         "no_query",
         "half_a_query",
         "metric",

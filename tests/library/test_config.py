@@ -24,6 +24,7 @@ configs = st.builds(
     ambiguous=st.sampled_from(["refuse", "report"]),
     default_label=st.sampled_from(Label),
     glossary_variants=st.booleans(),
+    graph=st.booleans(),
     attributes=st.dictionaries(
         st.from_regex(r"[a-z0-9_]{1,8}", fullmatch=True).filter(lambda name: name not in BUILT_IN_ATTRIBUTES),
         st.sampled_from([kind for kind in AttributeType if kind is not AttributeType.TIME]),

@@ -193,6 +193,11 @@ def _passages() -> Iterator[Question]:
     for given in ({"fusion": "rrf"}, {"fusion": "linear"}, {"glossary_variants": True}, {"glossary_variants": False}):
         yield retrieve("売上高 Acme", tuning=narrative_pb2.RetrievalTuning(**given), top_k=5)
     yield retrieve("alpha", tuning=narrative_pb2.RetrievalTuning(library_router="keyword"))
+    for query in QUERIES:
+        for mode in (3, 4):
+            yield retrieve(query, mode=mode, top_k=8, tuning=narrative_pb2.RetrievalTuning(graph=True))
+    for options, leap in _options():
+        yield retrieve("alpha Acme", leap, options=options, mode=4, tuning=narrative_pb2.RetrievalTuning(graph=True))
 
 
 def _figures() -> Iterator[Question]:
@@ -257,6 +262,8 @@ def _relations() -> Iterator[Question]:
     yield trace(common_ancestors=graph_pb2.CommonAncestors(node_ids=["HIDDENCO", "C"]))
     yield from _figures_of_a_graph(trace)
     yield trace(communities=graph_pb2.Communities(node_ids=["ACME"]))
+    yield trace(communities=graph_pb2.Communities())
+    yield trace(communities=graph_pb2.Communities(max_communities=1), budget=graph_pb2.TraceBudget(max_edges=2))
 
 
 def _figures_of_a_graph(trace: Callable[..., Question]) -> Iterator[Question]:

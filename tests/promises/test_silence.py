@@ -104,7 +104,7 @@ def test_a_setting_that_would_do_nothing_is_refused_where_it_stands(
         ({"tuning": {"filter_extractor": "glossary"}}, "tuning.filter_extractor"),
         ({"tuning": {"decomposition": "llm"}}, "tuning.decomposition"),
         ({"tuning": {"preset": "quality"}}, "tuning.preset"),
-        *(({"tuning": {switch: True}}, f"tuning.{switch}") for switch in ("corrective", "tree", "graph", "adaptive")),
+        *(({"tuning": {switch: True}}, f"tuning.{switch}") for switch in ("corrective", "tree", "adaptive")),
     ],
 )
 def test_a_setting_that_is_not_built_is_refused_by_name(here: House, library: dict[str, Any], operation: str) -> None:

@@ -263,8 +263,10 @@ def _describe(library: Library) -> None:
         )
     if tuning := library.tuning:
         show_heading("Retrieval")
-        variants = "" if tuning.glossary_variants is None else str(tuning.glossary_variants).lower()
-        show_pairs([("fusion", tuning.fusion), ("glossary_variants", variants)])
+        switches = (("glossary_variants", tuning.glossary_variants), ("graph", tuning.graph))
+        show_pairs(
+            [("fusion", tuning.fusion), *((name, "" if on is None else str(on).lower()) for name, on in switches)]
+        )
     if library.settings:
         show_heading("Settings")
         columns = [Column("setting"), Column("value", shrinks=True), Column("origin")]

@@ -84,7 +84,7 @@ def retrieve(
             mode=request.mode,
             fusion=request.tuning.fusion,
             variants=request.tuning.glossary_variants,
-            graph=bool(request.tuning.graph),
+            graph=request.tuning.graph,
         ),
         call,
         reach,

@@ -50,9 +50,9 @@ __all__ = ["Order", "Outcome", "search_libraries"]
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What to search for, and how. An empty `fusion`, and `variants` None, are each library's own.
+    """What to search for, and how. An empty `fusion`, and `variants` and `graph` None, are each library's own.
 
-    graph: relations are followed from what is found.
+    graph: whether relations are followed from what is found.
     """
 
     query: str
@@ -60,7 +60,7 @@ class Order:
     mode: RetrievalMode
     fusion: str
     variants: bool | None
-    graph: bool = False
+    graph: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +197,7 @@ def _search(
     words, meaning = order.mode is not RetrievalMode.VECTOR, library_id in coverage and embedding is not None
     # One more than is asked for tells whether anything is left.
     depth = max(config.vector_depth, order.top_k + 1) if words and meaning else order.top_k + 1
-    if order.graph:
+    if _follows(order, snapshot, parts):
         depth = max(depth, GRAPH_DEPTH)
     candidates, kept = restricted.candidates[library_id], restricted.kept[library_id]
     search = Search(snapshot, call, depth, candidates, kept, (QueryVariant(order.query, "caller"),))
@@ -220,6 +220,11 @@ def _search(
     return _fuse(_Progress(search), [each for each in reached if each is not None], order, parts)
 
 
+def _follows(order: Order, snapshot: Snapshot, parts: RetrievalParts) -> bool:
+    """Whether relations are followed in a library: as the call says, else as the library does."""
+    return parts.graph is not None and (snapshot.config.graph if order.graph is None else order.graph)
+
+
 def _result(outcome: _Progress | Failed | None) -> _Progress | None:
     if isinstance(outcome, Failed):
         raise outcome.error
@@ -234,7 +239,7 @@ def _fuse(progress: _Progress, legs: Sequence[_Progress], order: Order, parts: R
     snapshot = progress.search.snapshot
     fusion = make_fusion(order.fusion or snapshot.config.fusion)
     progress = progress.run(fuse_stages(snapshot.library_id, fusion, len(legs)))
-    if not order.graph or parts.graph is None:
+    if parts.graph is None or not _follows(order, snapshot, parts):
         return progress
     return progress.follow(follow_relations(progress.search, fusion_for(fusion, len(legs)), parts.graph))
 

@@ -121,6 +121,8 @@ def _tuning(message: narrative_pb2.RetrievalTuning, findings: Findings) -> dict[
         values["fusion"] = tuning.fusion
     if tuning.glossary_variants is not None:
         values["glossary_variants"] = tuning.glossary_variants
+    if tuning.graph is not None:
+        values["graph"] = tuning.graph
     return values
 
 

@@ -11,7 +11,7 @@ from groundwire_server.rpc.named_settings import NAMED, default_text, setting_te
 __all__ = ["encode_library"]
 
 # Settings that have a field of their own.
-_IN_TUNING = frozenset({"fusion", "glossary_variants"})
+_IN_TUNING = frozenset({"fusion", "glossary_variants", "graph"})
 
 
 def encode_library(info: LibraryInfo) -> admin_pb2.Library:
@@ -58,7 +58,7 @@ def _tuning(config: LibraryConfig) -> narrative_pb2.RetrievalTuning:
         fusion=config.fusion,
         corrective=False,
         tree=False,
-        graph=False,
+        graph=config.graph,
         decomposition="none",
         adaptive=False,
     )

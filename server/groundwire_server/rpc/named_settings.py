@@ -34,6 +34,7 @@ NAMED: dict[str, tuple[Callable[[str], object], str]] = {
     "default_label": (str, "text"),
     "fusion": (str, "text"),
     "glossary_variants": (_truth, "true or false"),
+    "graph": (_truth, "true or false"),
     "k1": (_number, "number"),
     "relations_from": (str, "text"),
     "vector_depth": (_whole_number, "whole number"),
