@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import networkx as nx  # type: ignore[import-untyped]
+import networkx as nx
 from hypothesis import strategies as st
 
 from groundwire_server.evidence import (

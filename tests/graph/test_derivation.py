@@ -14,8 +14,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from groundwire_server.errors import ErrorReason, InvalidRequest
+from groundwire_server.errors import ErrorReason, FailedPrecondition, InvalidRequest
 from groundwire_server.evidence import (
+    DegradationKind,
     DerivedFigure,
     EndReason,
     Label,
@@ -294,3 +295,21 @@ def test_a_formula_gives_what_fractions_give(formula: str, values: tuple[str, st
     # The expression that is shown says the same.
     shown = written_with_numbers(read, {"A": 1, "B": 2, "C": 3})
     assert exact(re.sub(r"#([123])", lambda place: "ABC"[int(place[1]) - 1], shown), fractions) == wanted
+
+
+def test_a_library_that_refuses_is_named_beside_one_that_answers(tmp_path: Path) -> None:
+    snapshots = [
+        make_library(
+            tmp_path / name,
+            facts=[stated(code, "10") for code in codes],
+            glossary=GLOSSARY,
+            library_id=name,
+        ).snapshot()
+        for name, codes in (("a", ["REVENUE", "COGS"]), ("b", ["REVENUE"]))
+    ]
+    ran = run(snapshots, of("GROSS"))
+    assert isinstance(ran.outcomes[0].outcome, MetricFound)
+    told = [(each.kind, each.component, each.library_id) for each in ran.summary.degradations]
+    assert told == [(DegradationKind.LIBRARY_REFUSED, "derivation:OPERAND_MISSING", "b")]
+    with pytest.raises(FailedPrecondition):
+        run(snapshots, of("GROSS"), forbid=frozenset({DegradationKind.LIBRARY_REFUSED}))

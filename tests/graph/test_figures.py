@@ -8,7 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import networkx as nx  # type: ignore[import-untyped]
+import networkx as nx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -339,6 +339,70 @@ def test_ten_thousand_digits_are_added_without_rounding(tmp_path: Path) -> None:
     facts = [fact("B", "1" + "0" * 900), fact("C", "0." + "0" * 900 + "1")]
     library = make_library(tmp_path, edges=[edge("A", "B"), edge("A", "C")], facts=facts, glossary=GLOSSARY)
     assert derived(run(library.snapshot(), rollup())).value == "1" + "0" * 900 + "." + "0" * 900 + "1"
+
+
+def test_operands_that_are_not_sent_count_and_are_named(tmp_path: Path) -> None:
+    many = [f"N{at:03}" for at in range(130)]
+    library = make_library(
+        tmp_path,
+        edges=[edge("TOP", each) for each in many],
+        facts=[fact(each, "1") for each in many],
+        glossary=GLOSSARY,
+    )
+    whole = run(library.snapshot(), rollup("TOP", max_operands=10_000))
+    assert (derived(whole).value, len(derived(whole).operand_ids)) == ("130", 130)
+    assert whole.summary.end_reason is EndReason.EXHAUSTED
+    assert [each.snippet_id for each in whole.snippets[1:]] == list(derived(whole).operand_ids)
+    for asked, sent in ((0, 100), (1, 1), (129, 129)):
+        ran = run(library.snapshot(), rollup("TOP", max_operands=asked))
+        assert ran.summary.end_reason is EndReason.TOP_K
+        assert ran.snippets == whole.snippets[: sent + 1]
+
+
+def fiscal(tmp_path: Path) -> Snapshot:
+    """A year of B ends in March, that of C with the calendar's."""
+    glossary = Glossary(
+        [
+            MetricTerm("REVENUE", additivity=Additivity.SUM),
+            MetricTerm("COST", additivity=Additivity.SUM),
+            MetricTerm("PROFIT", derivation="REVENUE - COST", additivity=Additivity.SUM),
+            EntityTerm("B", fiscal_year_start="04-01"),
+        ]
+    )
+    days: dict[str, Any] = {"period": "FY2020", "period_first": date(2019, 4, 1), "period_last": date(2020, 3, 31)}
+    facts = [fact("B", "1", **days), fact("C", "2", period="FY2020"), fact("D", "4", period="FY2020")]
+    facts += [fact("B", "1", metric="COST", **days), fact("C", "1", metric="COST", period="FY2020")]
+    edges = [edge("A", each) for each in "BCD"] + [edge("M", each) for each in "CD"]
+    return make_library(tmp_path, edges=edges, facts=facts, glossary=glossary).snapshot()
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", "same days"), ("zh", "不尽相同"), ("ja", "同じではありません")])
+def test_a_sum_of_unlike_days_says_so_or_is_refused(tmp_path: Path, language: str, words: str) -> None:
+    snapshot = fiscal(tmp_path)
+    ran = run(snapshot, rollup("A", "FY2020"), language=language)
+    assert (derived(ran).value, derived(ran).unlike_days) == ("7", True)
+    assert words in derived(ran).statement
+    assert [(each.kind, each.component) for each in ran.summary.degradations] == [
+        (DegradationKind.UNLIKE_DAYS, "rollup")
+    ]
+    alike = run(snapshot, rollup("M", "FY2020"), language=language)
+    assert (derived(alike).value, derived(alike).unlike_days, alike.summary.degradations) == ("6", False, ())
+    assert words not in derived(alike).statement
+    with pytest.raises(FailedPrecondition):
+        run(snapshot, rollup("A", "FY2020"), forbid=frozenset({DegradationKind.UNLIKE_DAYS}))
+
+
+@pytest.mark.parametrize("metric", ["REVENUE", "PROFIT"])
+def test_figures_of_unlike_days_side_by_side_are_marked_or_refused(tmp_path: Path, metric: str) -> None:
+    snapshot = fiscal(tmp_path)
+    ran = run(snapshot, Compare(metric, "FY2020", ("B", "C")))
+    assert [type(each.outcome) for each in ran.outcomes] == [MetricFound, MetricFound]
+    assert [(each.kind, each.component) for each in ran.summary.degradations] == [
+        (DegradationKind.UNLIKE_DAYS, "compare")
+    ]
+    assert run(snapshot, Compare("REVENUE", "FY2020", ("D", "C"))).summary.degradations == ()
+    with pytest.raises(FailedPrecondition):
+        run(snapshot, Compare(metric, "FY2020", ("B", "C")), forbid=frozenset({DegradationKind.UNLIKE_DAYS}))
 
 
 @pytest.mark.parametrize("period", ["2020", "FY2020", "2020-12-31"])

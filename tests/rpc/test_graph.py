@@ -152,11 +152,13 @@ def test_what_is_wrong_is_named_at_once(related: House, request_: dict[str, Any]
     assert [(field, reason) for field, reason, _ in failure.violations] == want
 
 
-def test_operands_behind_a_cursor_are_not_built(related: House) -> None:
+@pytest.mark.parametrize("count", [-1, 10_001])
+def test_so_many_operands_are_never_sent(related: House, count: int) -> None:
     query = metric_pb2.MetricQuery(metric="population", entity="Asia", period="2020")
-    request = graph_pb2.GraphTraceRequest(rollup=graph_pb2.Rollup(query=query, max_operands=5))
+    request = graph_pb2.GraphTraceRequest(rollup=graph_pb2.Rollup(query=query, max_operands=count))
     failure = failure_of(lambda: related.graph.GraphTrace(request))
-    assert (failure.code, failure.metadata["operation"]) == (grpc.StatusCode.UNIMPLEMENTED, "resume")
+    words = f"{count} is not in 0..10000"
+    assert failure.violations == [("rollup.max_operands", "VALUE_OUT_OF_RANGE", words)]
 
 
 def test_a_path_can_be_verified_as_it_came(related: House) -> None:

@@ -95,7 +95,8 @@ class MissingOperand:
 class DerivedFigure:
     """A figure computed from stored figures. `expression` names the n-th operand #n; no model takes part.
 
-    `partial`: some operand is missing, so this is the sum of what is there and not the whole.
+    `partial`: some operand is missing, so this is the sum of what is there and not the whole. `unlike_days`: the period
+    names other days for one operand than for another.
     """
 
     operation: Operation
@@ -108,3 +109,4 @@ class DerivedFigure:
     operand_ids: tuple[str, ...]
     partial: bool = False
     missing: tuple[MissingOperand, ...] = ()
+    unlike_days: bool = False

@@ -41,6 +41,8 @@ class DegradationKind(IntEnum):
     ROUTER_FALLBACK = 14
     ANSWER_FALLBACK = 15
     GRAPH_ABSENT = 16
+    UNLIKE_DAYS = 17
+    LIBRARY_REFUSED = 18
 
 
 class EndReason(IntEnum):

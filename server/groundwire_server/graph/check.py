@@ -23,10 +23,12 @@ from groundwire_server.graph.request import (
     TraceRequest,
 )
 
-__all__ = ["MAX_PATHS", "asked_nodes", "asked_relations", "check_trace", "read_valid_in"]
+__all__ = ["MAX_OPERANDS", "MAX_PATHS", "asked_nodes", "asked_relations", "check_trace", "read_valid_in"]
 
 MAX_NODE_IDS = 1000
 MAX_PATHS = 1000
+MAX_OPERANDS = 10_000
+"""Of a rollup, that are sent: so many ids of them stand in one figure."""
 MAX_COMMUNITIES = 1000
 
 _Asked = list[tuple[str, str]]

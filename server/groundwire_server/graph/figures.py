@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -69,7 +69,19 @@ _A_FRAME = 100
 Figures = Rollup | Compare | Derivation
 """Operations whose answer is figures."""
 
-_Told = tuple[list[MetricOutcome], list[Snippet]]
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What is sent. `more`: there are operands that are not. `unlike_days`: figures beside each other are of such.
+
+    refused: why libraries have no answer, beside others that have.
+    """
+
+    outcomes: Sequence[MetricOutcome]
+    snippets: Sequence[Snippet] = ()
+    more: bool = False
+    unlike_days: bool = False
+    refused: Mapping[str, Refusal] = field(default_factory=dict)
 
 
 def trace_figures(
@@ -116,6 +128,12 @@ def trace_figures(
     dropped = hint is not call.options.hint
     drops = [Degradation(DegradationKind.FILTER_DROPPED, "hint", dropped_filter=call.options.hint)] if dropped else []
     cuts = [Degradation(DegradationKind.BUDGET_CUT, name) for name in own.cut]
+    if isinstance(told, _Told) and told.unlike_days:
+        cuts.append(Degradation(DegradationKind.UNLIKE_DAYS, OPERATIONS[type(operation)]))
+    if isinstance(told, _Told):
+        for library_id, refusal in told.refused.items():
+            component = f"{OPERATIONS[type(operation)]}:{refusal.reason.name}"
+            cuts.append(Degradation(DegradationKind.LIBRARY_REFUSED, component, library_id))
     accepted = tuple(call.accept(each) for each in (*drops, *cuts))
     elapsed = timedelta(seconds=time.perf_counter() - started)
     yield Header(
@@ -128,14 +146,14 @@ def trace_figures(
     if isinstance(told, Refusal):
         yield Summary(EndReason.REFUSED, degradations=(*degradations, *accepted), refusal=told)
         return
-    outcomes, snippets = told
+    outcomes = told.outcomes
     for begin in range(0, len(outcomes), _A_FRAME):
         yield Outcomes(tuple(outcomes[begin : begin + _A_FRAME]))
-    readable: list[Snippet] = drop_unreadable(snippets, call.principal)
+    readable: list[Snippet] = drop_unreadable(told.snippets, call.principal)
     for begin in range(0, len(readable), _A_FRAME):
         yield Snippets(tuple(readable[begin : begin + _A_FRAME]))
     yield Summary(
-        EndReason.GRAPH_BUDGET if own.cut else EndReason.EXHAUSTED,
+        EndReason.GRAPH_BUDGET if own.cut else EndReason.TOP_K if told.more else EndReason.EXHAUSTED,
         candidates=len(readable),
         degradations=(*degradations, *accepted),
         timings=(StageTiming("figures", elapsed, len(outcomes), len(readable)),),
@@ -157,14 +175,16 @@ def _roll_up(
         given = request.budget
         budget = Budget(given.max_nodes or limits.max_nodes, given.max_edges or limits.max_edges)
         result = roll_up(order, graphs, hint, budget)
-        return result if isinstance(result, Refusal) else ([result[0]], result[1]), budget
+        if isinstance(result, Refusal):
+            return result, budget
+        return _Told([result.outcome], result.snippets, result.more, result.unlike_days), budget
 
     hint = call.options.hint
     told, budget = run(hint)
     may_widen = hint is not None and call.options.on_empty is not EmptyFilterPolicy.NEVER_WIDEN
-    if may_widen and not isinstance(told, Refusal) and not told[1]:
+    if may_widen and not isinstance(told, Refusal) and not told.snippets:
         widened, widened_budget = run(None)
-        if isinstance(widened, Refusal) or widened[1]:
+        if isinstance(widened, Refusal) or widened.snippets:
             return widened, None, widened_budget
     return told, hint, budget
 
@@ -177,7 +197,8 @@ def _compare(operation: Compare, call: Call, snapshots: Sequence[Snapshot]) -> _
     if len({unit_key(unit) for each in answered for unit in each.units}) > 1:
         return make_refusal(RefusalReason.UNLIKE_UNITS, call.options.language or "en")
     snippets = {snippet.snippet_id: snippet for each in answered for snippet in each.snippets}
-    return [each.outcome for each in answered], list(snippets.values())
+    unlike_days = len({days for each in answered for days in each.days}) > 1
+    return _Told([each.outcome for each in answered], list(snippets.values()), unlike_days=unlike_days)
 
 
 def _derive(operation: Derivation, call: Call, graphs: Sequence[OpenGraph]) -> _Told | Refusal:
@@ -197,7 +218,12 @@ def _derive(operation: Derivation, call: Call, graphs: Sequence[OpenGraph]) -> _
         if len(snippets) > MAX_FIGURES:
             words = f"it stands on {len(snippets)} figures, at most {MAX_FIGURES}"
             raise InvalidRequest.one("derivation.query", ErrorReason.VALUE_OUT_OF_RANGE, words)
-        return [MetricOutcome(0, query, outcome)], snippets
+        refusing = {
+            graph.library_id: result
+            for graph, result in zip(graphs, results, strict=True)
+            if isinstance(result, Refusal)
+        }
+        return _Told([MetricOutcome(0, query, outcome)], snippets, refused=refusing)
     refused = next((result for result in results if isinstance(result, Refusal)), None)
     if refused is not None:
         return refused
@@ -206,7 +232,7 @@ def _derive(operation: Derivation, call: Call, graphs: Sequence[OpenGraph]) -> _
         outcome = MetricNotFound(missing.key, not_found_text(missing.key.period, asking.language))
     else:
         outcome = unrecognized(query, [result for result in results if isinstance(result, Unread)])
-    return [MetricOutcome(0, query, outcome)], []
+    return _Told([MetricOutcome(0, query, outcome)])
 
 
 def _for_figures(call: Call) -> Call:
@@ -224,10 +250,10 @@ def _without_relations(operation: Figures, request: TraceRequest, call: Call) ->
         ("budget.max_nodes", bool(request.budget.max_nodes)),
         ("budget.max_edges", bool(request.budget.max_edges)),
     )
-    for field, is_given in given:
+    for path, is_given in given:
         if is_given:
             words = f"cannot stand beside {OPERATIONS[type(operation)]}, which walks no relations"
-            yield Violation(field, ErrorReason.CONTRADICTION, words)
+            yield Violation(path, ErrorReason.CONTRADICTION, words)
 
 
 def _names(operation: Figures) -> list[str]:

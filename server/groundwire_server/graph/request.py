@@ -99,11 +99,15 @@ class Communities:
 
 @dataclass(frozen=True, slots=True)
 class Rollup:
-    """Sum of an additive metric over all that is below an entity. An empty relation is parent_of; max_depth 0: all."""
+    """Sum of an additive metric over all that is below an entity. An empty relation is parent_of; max_depth 0: all.
+
+    max_operands: so many are sent, 0: 100; all of them count.
+    """
 
     query: MetricQuery
     relation: str = ""
     max_depth: int = 0
+    max_operands: int = 0
 
 
 @dataclass(frozen=True, slots=True)

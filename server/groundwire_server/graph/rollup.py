@@ -45,7 +45,9 @@ from groundwire_server.metric import (
     unrecognized,
 )
 
-__all__ = ["RollupOrder", "roll_up"]
+__all__ = ["Added", "RollupOrder", "roll_up"]
+
+_USUAL_OPERANDS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +65,17 @@ class RollupOrder:
     include_unverified: bool
 
 
-def roll_up(
-    order: RollupOrder, graphs: Sequence[OpenGraph], hint: Filter | None, budget: Budget
-) -> tuple[MetricOutcome, list[Snippet]] | Refusal:
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What came of it. `more`: there are operands that are not sent. `unlike_days`: of some sum they are of such."""
+
+    outcome: MetricOutcome
+    snippets: tuple[Snippet, ...] = ()
+    more: bool = False
+    unlike_days: bool = False
+
+
+def roll_up(order: RollupOrder, graphs: Sequence[OpenGraph], hint: Filter | None, budget: Budget) -> Added | Refusal:
     """The outcome and its snippets: the sum in each library that has one, then the operands; or why there is none."""
     query = order.operation.query
     asking = asking_of(query, order.figures_call)
@@ -85,21 +95,27 @@ def roll_up(
             return result
         results.append(result)
     if not results:
-        return MetricOutcome(0, query, unrecognized(query, doubts)), []
+        return Added(MetricOutcome(0, query, unrecognized(query, doubts)))
     figures = [result.figure for result in results if result.figure is not None]
     if not figures:
-        outcome = MetricNotFound(results[0].key, not_found_text(results[0].key.period, asking.language))
-        return MetricOutcome(0, query, outcome), []
+        nothing = MetricNotFound(results[0].key, not_found_text(results[0].key.period, asking.language))
+        return Added(MetricOutcome(0, query, nothing))
     key_found = next(result.key for result in results if result.figure is not None)
     found_ids = tuple(figure.snippet_id for figure in figures)
     clashing = conflicts_of_parts(results)
-    operands = [operand for result in results for operand in result.part_snippets(asking.language)]
-    shown = {each.snippet_id: each for each in operands}
-    for name in clashing:
+    room = order.operation.max_operands or _USUAL_OPERANDS
+    shown: dict[str, Snippet] = {}
+    for result in results:
+        operands = result.part_snippets(asking.language, 0, max(0, room - len(shown)))
+        shown |= {each.snippet_id: each for each in operands}
+    for name in clashing & shown.keys():
         payload = shown[name].payload
         if isinstance(payload, MetricFact):
             shown[name] = replace(shown[name], payload=replace(payload, conflicting=True))
-    return MetricOutcome(0, query, MetricFound(key_found, found_ids, bool(clashing))), [*figures, *shown.values()]
+    outcome = MetricOutcome(0, query, MetricFound(key_found, found_ids, bool(clashing)))
+    count = sum(len(result.parts) for result in results)
+    unlike_days = any(result.unlike_days for result in results)
+    return Added(outcome, (*figures, *shown.values()), len(shown) < count, unlike_days)
 
 
 def _key(order: RollupOrder, graph: OpenGraph, view: LibraryView) -> Key | Unread:

@@ -30,6 +30,7 @@ from groundwire_server.metric.conflict import conflicting_figures
 from groundwire_server.metric.derivation import CameToBe, agree, compute_figure
 from groundwire_server.metric.exit import fact_snippet
 from groundwire_server.metric.figures import FigureReader
+from groundwire_server.metric.fiscal import Days
 from groundwire_server.metric.lookup import Found, LibraryView, Missing, look_up
 from groundwire_server.metric.reading import Asking, Unread
 from groundwire_server.metric.request import Calculation, VersionPolicy
@@ -66,11 +67,12 @@ def library_view(snapshot: Snapshot, call: Call, versions: VersionPolicy = Versi
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """One query's outcome, the snippets that it names, and what it is as an operand."""
+    """One query's outcome, the snippets that it names, what it is as an operand, first and last day of its figures."""
 
     outcome: MetricOutcome
     snippets: tuple[Snippet, ...] = ()
     operand: Operand | RefusalReason | None = None
+    days: frozenset[Days] = frozenset()
 
     @property
     def units(self) -> frozenset[str]:
@@ -180,7 +182,8 @@ class Answers:
         decided = tuple(dict.fromkeys(name for found in founds for name in found.decided))
         outcome = MetricFound(key, tuple(snippet.snippet_id for snippet in snippets), bool(clashing), decided)
         glossary = self._glossaries[figures[0].library_id]
-        return Answered(MetricOutcome(place, query, outcome), snippets, operand_of(key, figures, glossary))
+        days = frozenset((figure.record.period_first, figure.record.period_last) for figure in figures)
+        return Answered(MetricOutcome(place, query, outcome), snippets, operand_of(key, figures, glossary), days)
 
 
 def _of_formula(place: int, query: MetricQuery, computed: Sequence[CameToBe]) -> Answered:
@@ -190,7 +193,8 @@ def _of_formula(place: int, query: MetricQuery, computed: Sequence[CameToBe]) ->
     snippets = {snippet.snippet_id: snippet for each in computed for snippet in each.snippets}
     outcome = MetricFound(computed[0].key, named, conflicting)
     operand = RefusalReason.OPERAND_CONFLICTING if conflicting else computed[0].operand
-    return Answered(MetricOutcome(place, query, outcome), tuple(snippets.values()), operand)
+    days = frozenset[Days]().union(*(each.days for each in computed))
+    return Answered(MetricOutcome(place, query, outcome), tuple(snippets.values()), operand, days)
 
 
 def unrecognized(query: MetricQuery, doubts: Sequence[Unread]) -> UnrecognizedParam:

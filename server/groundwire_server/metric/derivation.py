@@ -29,7 +29,8 @@ from groundwire_server.glossary import derivation_codes, read_derivation
 from groundwire_server.metric.calculation import MOST_MEMBERS, RATIO, Operand, operand_of
 from groundwire_server.metric.conflict import conflicting_figures, disagree
 from groundwire_server.metric.exit import fact_snippet, fact_snippet_id
-from groundwire_server.metric.figures import Figure
+from groundwire_server.metric.figures import Figure, days_of_spans
+from groundwire_server.metric.fiscal import Days
 from groundwire_server.metric.formula import MOST_DIGITS, Quantity, compute, written_with_numbers
 from groundwire_server.metric.lookup import Found, LibraryView, Missing, look_up
 from groundwire_server.metric.reading import Asking, Unread
@@ -50,6 +51,7 @@ class CameToBe:
     figures: the stored figures that are named; none where it is computed.
     operand: what it is to compute further with, where it is computed itself.
     hint_dropped: some figure that it stands on does not fit the call's hint.
+    days: first and last day of the stored figures that it comes from, those of a day alone left out.
     """
 
     key: MetricKey
@@ -58,6 +60,7 @@ class CameToBe:
     figures: tuple[Figure, ...] = ()
     operand: Operand | None = None
     hint_dropped: bool = False
+    days: frozenset[Days] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,7 @@ class _Part:
     label: Label
     parts: tuple[_Part, ...] = ()
     earlier: tuple[Snippet, ...] = ()
+    days: frozenset[Days] = frozenset()
 
 
 def derive_figure(
@@ -135,7 +139,8 @@ def compute_figure(
         part.quantity.rounded,
     )
     snippets = tuple(_in_levels(part, earlier=False))
-    return CameToBe(key, (part.snippet.snippet_id,), snippets, operand=operand, hint_dropped=deriver.hint_dropped)
+    named = (part.snippet.snippet_id,)
+    return CameToBe(key, named, snippets, operand=operand, hint_dropped=deriver.hint_dropped, days=part.days)
 
 
 def agree(found: Sequence[CameToBe]) -> bool:
@@ -215,6 +220,7 @@ class _Deriver:
             operand.lineages,
             operand.label,
             earlier=self.earlier(found.figures, [figure]),
+            days=days_of_spans([figure]),
         )
 
     def _computed(self, key: MetricKey, text: str, above: tuple[str, ...]) -> _Part | RefusalReason:
@@ -278,7 +284,8 @@ class _Deriver:
             ),
             label=label,
         )
-        return _Part(snippet, replace(computed, unit=unit), lineages, label, tuple(parts))
+        days = frozenset[Days]().union(*(part.days for part in parts))
+        return _Part(snippet, replace(computed, unit=unit), lineages, label, tuple(parts), days=days)
 
 
 def _too_long(metric: str) -> InvalidRequest:

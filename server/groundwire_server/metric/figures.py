@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from itertools import groupby
 
 from groundwire_server.evidence import (
@@ -22,7 +23,7 @@ from groundwire_server.evidence import (
 from groundwire_server.metric.request import VersionPolicy
 from groundwire_server.store import FactRecord, StoredFact, StoreReader
 
-__all__ = ["FACT_ATTRIBUTES", "Figure", "FigureReader", "is_instant", "period_of", "repeat_of"]
+__all__ = ["FACT_ATTRIBUTES", "Figure", "FigureReader", "days_of_spans", "is_instant", "period_of", "repeat_of"]
 
 FACT_ATTRIBUTES: dict[str, Family] = {
     "channel": Family.TEXT,
@@ -134,6 +135,12 @@ def repeat_of(fact: StoredFact, earlier: Sequence[StoredFact]) -> int:
 def is_instant(record: FactRecord) -> bool:
     """Whether a stored figure is for a day and not for a span, be it a span of one day."""
     return record.period_first == record.period_last and "/" not in record.period
+
+
+def days_of_spans(figures: Iterable[Figure]) -> frozenset[tuple[date, date]]:
+    """First and last day of figures, those of a day alone left out."""
+    records = [figure.record for figure in figures if not is_instant(figure.record)]
+    return frozenset((record.period_first, record.period_last) for record in records)
 
 
 def period_of(record: FactRecord) -> Period:

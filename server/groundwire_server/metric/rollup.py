@@ -83,6 +83,11 @@ class RolledUp:
     versions: Mapping[str, int] = field(default_factory=dict)
     repeats: Mapping[int, int] = field(default_factory=dict)
 
+    @property
+    def unlike_days(self) -> bool:
+        """Whether the period is of other days for one part than for another."""
+        return bool(self.spans) and len({self.span_of(part) for part in self.parts}) > 1
+
     def span_of(self, part: FactLine) -> Days:
         """First and last day of a part."""
         return self.spans.get(part.fact_row, (self.days.first, self.days.last))
@@ -240,7 +245,10 @@ def _sum(result: RolledUp, missing: Sequence[MissingOperand], language: str, *, 
             value=value,
             unit=unit,
             rounded=False,
-            statement=sum_statement(key, value, unit, glossary, language, partial=partial),
+            statement=sum_statement(
+                key, value, unit, glossary, language, partial=partial, unlike_days=result.unlike_days
+            ),
+            unlike_days=result.unlike_days,
             key=key,
             operand_ids=result.part_ids,
             partial=partial,

@@ -51,6 +51,11 @@ _PARTIAL_SUM = {
     "zh": "计算所得，并非存储的数值，且不完整：{what}按其下属已知部分合计为 {value}。",
     "ja": "計算による値（保存された数値ではなく、一部のみ）：{what}は、その傘下で分かる分の合計で {value} です。",
 }
+_UNLIKE_DAYS = {
+    "en": " The period is not of the same days for all of them.",
+    "zh": "各部分的期间所指日期不尽相同。",
+    "ja": "期間の指す日は、すべての部分で同じではありません。",
+}
 _OPERAND = {
     "en": "{metric} of {entity}{parts} in {period}",
     "zh": "{entity}{parts} {period} 的{metric}",
@@ -76,10 +81,15 @@ def derived_statement(
     return _DERIVED[operation][language].format(first=operands[0], second=operands[1], value=_with_unit(value, unit))
 
 
-def sum_statement(key: MetricKey, value: str, unit: str, glossary: Glossary, language: str, *, partial: bool) -> str:
-    """The sentence of a sum over all that is below an entity; it says that it is one, and whether parts are missing."""
+def sum_statement(
+    key: MetricKey, value: str, unit: str, glossary: Glossary, language: str, *, partial: bool, unlike_days: bool
+) -> str:
+    """The sentence of a sum over all that is below an entity; it says that it is one, and whether parts are missing or
+    of unlike days.
+    """
     form = (_PARTIAL_SUM if partial else _SUM)[language]
-    return form.format(what=_OPERAND[language].format(**_names(key, glossary, language)), value=_with_unit(value, unit))
+    what = _OPERAND[language].format(**_names(key, glossary, language))
+    return form.format(what=what, value=_with_unit(value, unit)) + (_UNLIKE_DAYS[language] if unlike_days else "")
 
 
 def formula_statement(key: MetricKey, value: str, unit: str, glossary: Glossary, language: str) -> str:

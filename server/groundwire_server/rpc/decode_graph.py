@@ -8,6 +8,7 @@ from typing import Any
 from groundwire.v1 import graph_pb2
 from groundwire_server.errors import ErrorReason
 from groundwire_server.graph import (
+    MAX_OPERANDS,
     Closure,
     CommonAncestors,
     Communities,
@@ -90,15 +91,14 @@ def _communities(message: graph_pb2.Communities, _findings: Findings) -> Communi
 
 
 def _rollup(message: graph_pb2.Rollup, findings: Findings) -> Rollup:
-    if message.max_operands < 0:
-        words = f"{message.max_operands} is below 0"
+    if not 0 <= message.max_operands <= MAX_OPERANDS:
+        words = f"{message.max_operands} is not in 0..{MAX_OPERANDS}"
         findings.add("rollup.max_operands", ErrorReason.VALUE_OUT_OF_RANGE, words)
-    elif message.max_operands:
-        findings.uses("resume")  # the operands behind the first ones would lie behind a cursor
     return Rollup(
         query=decode_query(message.query, "rollup.query", findings),
         relation=message.relation,
         max_depth=message.max_depth,
+        max_operands=message.max_operands,
     )
 
 

@@ -215,6 +215,7 @@ def _fill_derived(message: evidence_pb2.DerivedFigure, figure: DerivedFigure) ->
     message.operand_ids.extend(figure.operand_ids[:_MAX_OPERANDS])
     message.operands_omitted = max(0, len(figure.operand_ids) - _MAX_OPERANDS)
     message.partial = figure.partial
+    message.unlike_days = figure.unlike_days
     _fill_missing(message, figure)
 
 

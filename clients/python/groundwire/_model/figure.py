@@ -129,6 +129,7 @@ class DerivedFigure:
     partial: bool = False
     missing: tuple[MissingOperand, ...] = ()
     missing_omitted: int = 0
+    unlike_days: bool = False
 
     @property
     def amount(self) -> Decimal:

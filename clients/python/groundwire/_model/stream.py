@@ -80,6 +80,8 @@ class DegradationKind(NamedEnum):
     ROUTER_FALLBACK = 14
     ANSWER_FALLBACK = 15
     GRAPH_ABSENT = 16
+    UNLIKE_DAYS = 17
+    LIBRARY_REFUSED = 18
 
 
 class LossReason(NamedEnum):

@@ -133,6 +133,7 @@ def rollup(
     channel: str,
     relation: str,
     max_depth: int,
+    max_operands: int,
     valid_in: str,
     include_unverified: bool,
     budget: TraceBudget | None,
@@ -140,7 +141,7 @@ def rollup(
 ) -> Streamed[Fold[Trace]]:
     """GraphService.GraphTrace: a metric, added up over all that is below an entity."""
     query = metric_pb2.MetricQuery(metric=metric, entity=entity, period=period, channel=channel)
-    summed = graph_pb2.Rollup(query=query, relation=relation, max_depth=max_depth)
+    summed = graph_pb2.Rollup(query=query, relation=relation, max_depth=max_depth, max_operands=max_operands)
     return _walk({"rollup": summed}, valid_in, include_unverified, budget, options)
 
 

@@ -209,6 +209,7 @@ class ReadingClient(Connection):
         channel: str = "",
         relation: str = "",
         max_depth: int = 0,
+        max_operands: int = 0,
         valid_in: str = "",
         include_unverified: bool = False,
         budget: TraceBudget | None = None,
@@ -216,11 +217,22 @@ class ReadingClient(Connection):
     ) -> Stream[Trace]:
         """A metric added up over all that is below an entity, each part once: a DerivedFigure, then its operands.
 
-        relation: the one that leads down; empty: parent_of. valid_in: when relations hold; empty: in the period.
-        What is missing is named in the figure. Unlike units, and a metric that cannot be added, are refused.
+        relation: the one that leads down; empty: parent_of. max_operands: so many are sent, 0: 100; all of them count.
+        valid_in: when relations hold; empty: in the period. What is missing is named in the figure. Unlike units, and a
+        metric that cannot be added, are refused.
         """
         operation = walks.rollup(
-            metric, entity, period, channel, relation, max_depth, valid_in, include_unverified, budget, options
+            metric,
+            entity,
+            period,
+            channel,
+            relation,
+            max_depth,
+            max_operands,
+            valid_in,
+            include_unverified,
+            budget,
+            options,
         )
         return self._stream(operation, options.get("timeout"))
 

@@ -584,6 +584,7 @@ class DerivedFigure(google.protobuf.message.Message):
     PARTIAL_FIELD_NUMBER: builtins.int
     MISSING_FIELD_NUMBER: builtins.int
     MISSING_OMITTED_FIELD_NUMBER: builtins.int
+    UNLIKE_DAYS_FIELD_NUMBER: builtins.int
     operation: global___Operation.ValueType
     """What was computed."""
     expression: builtins.str
@@ -602,14 +603,16 @@ class DerivedFigure(google.protobuf.message.Message):
     """Some operand is missing, so this is the sum of what is there and not the whole."""
     missing_omitted: builtins.int
     """How many missing operands stand behind those that were named. 0: all are named."""
+    unlike_days: builtins.bool
+    """The operands are of unlike days: the period names other days for one entity than for another."""
     @property
     def key(self) -> global___MetricKey:
         """Metric, entity, period and channel that it answers. Empty parts do not apply, e.g. the period of a growth."""
 
     @property
     def operand_ids(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
-        """Snippet ids of the operands, in the order of expression; they are in the same stream or behind its next cursor.
-        At most 10,000.
+        """Snippet ids of the operands, in the order of expression. They are in the same stream; of a rollup the first
+        max_operands are, and the others are what QueryMetric gives for their entities. At most 10,000.
         """
 
     @property
@@ -631,9 +634,10 @@ class DerivedFigure(google.protobuf.message.Message):
         partial: builtins.bool = ...,
         missing: collections.abc.Iterable[global___MissingOperand] | None = ...,
         missing_omitted: builtins.int = ...,
+        unlike_days: builtins.bool = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["key", b"key"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["expression", b"expression", "key", b"key", "missing", b"missing", "missing_omitted", b"missing_omitted", "operand_ids", b"operand_ids", "operands_omitted", b"operands_omitted", "operation", b"operation", "partial", b"partial", "rounded", b"rounded", "statement", b"statement", "unit", b"unit", "value", b"value"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["expression", b"expression", "key", b"key", "missing", b"missing", "missing_omitted", b"missing_omitted", "operand_ids", b"operand_ids", "operands_omitted", b"operands_omitted", "operation", b"operation", "partial", b"partial", "rounded", b"rounded", "statement", b"statement", "unit", b"unit", "unlike_days", b"unlike_days", "value", b"value"]) -> None: ...
 
 global___DerivedFigure = DerivedFigure
 

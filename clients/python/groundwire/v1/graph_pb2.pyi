@@ -180,7 +180,9 @@ class Rollup(google.protobuf.message.Message):
     relation: builtins.str
     """Relation that leads down. Empty: parent_of."""
     max_operands: builtins.int
-    """Operands to send in this call; the rest lies behind next. 0: 100."""
+    """Operands to send; all of them count in the sum, and it names the ids of those that are not sent. 0: 100; at most
+    10,000. The stream ends with TOP_K when there are more.
+    """
     max_depth: builtins.int
     """Levels down. 0: all."""
     @property

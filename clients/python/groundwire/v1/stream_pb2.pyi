@@ -249,6 +249,14 @@ class _DegradationKindEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper
     """The answer's model failed: extractive answer."""
     DEGRADATION_KIND_GRAPH_ABSENT: _DegradationKind.ValueType  # 16
     """No relation graph: normal search."""
+    DEGRADATION_KIND_UNLIKE_DAYS: _DegradationKind.ValueType  # 17
+    """Figures of unlike days stand in one sum (component rollup) or side by side (compare): the period names other days
+    for one entity than for another, as fiscal years do.
+    """
+    DEGRADATION_KIND_LIBRARY_REFUSED: _DegradationKind.ValueType  # 18
+    """A library refuses what another one answers; the component ends with the RefusalReason, e.g.
+    "derivation:OPERAND_MISSING".
+    """
 
 class DegradationKind(_DegradationKind, metaclass=_DegradationKindEnumTypeWrapper):
     """What happened."""
@@ -287,6 +295,14 @@ DEGRADATION_KIND_ANSWER_FALLBACK: DegradationKind.ValueType  # 15
 """The answer's model failed: extractive answer."""
 DEGRADATION_KIND_GRAPH_ABSENT: DegradationKind.ValueType  # 16
 """No relation graph: normal search."""
+DEGRADATION_KIND_UNLIKE_DAYS: DegradationKind.ValueType  # 17
+"""Figures of unlike days stand in one sum (component rollup) or side by side (compare): the period names other days
+for one entity than for another, as fiscal years do.
+"""
+DEGRADATION_KIND_LIBRARY_REFUSED: DegradationKind.ValueType  # 18
+"""A library refuses what another one answers; the component ends with the RefusalReason, e.g.
+"derivation:OPERAND_MISSING".
+"""
 global___DegradationKind = DegradationKind
 
 class _LossReason:

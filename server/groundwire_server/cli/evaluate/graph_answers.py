@@ -23,6 +23,8 @@ from groundwire_server.cli.evaluate.graph_set import Chain, GraphCase, GraphSet
 
 __all__ = ["Answer", "ask_graph"]
 
+_ALL_OPERANDS = 10_000
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -153,7 +155,9 @@ def _told_paths(chain: Chain) -> set[tuple[str, ...]]:
 def _sum(client: Client, graph: GraphSet, case: GraphCase) -> Answer:
     """The sum with every operand: value, members, missing ones and places as stated."""
     row = case.row
-    walked = client.rollup(row["metric"], row["node"], row["period"], libraries=[LIBRARY]).collect()
+    walked = client.rollup(
+        row["metric"], row["node"], row["period"], max_operands=_ALL_OPERANDS, libraries=[LIBRARY]
+    ).collect()
     figures = [each.payload for each in walked.snippets if isinstance(each.payload, DerivedFigure)]
     if not figures:
         return Answer(None, False)
