@@ -6,7 +6,6 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 from groundwire_server.evidence import Span, slice_text
 from groundwire_server.glossary.names import inverted, stem
@@ -59,12 +58,12 @@ class _Node:
 
 
 @dataclass(frozen=True, slots=True)
-class _Atom:
-    """A word, a CJK character or a symbol of a text in normal form."""
+class _Atoms:
+    """Words, CJK characters and symbols of a text in normal form, in order: what each is, where it begins and ends."""
 
-    text: str
-    start: int
-    end: int
+    texts: list[str]
+    starts: list[int]
+    ends: list[int]
 
 
 class TermFinder:
@@ -88,9 +87,10 @@ class TermFinder:
                     self._add(form, ref, cased, plural=not cased and kind_of(term) is not TermKind.ENTITY)
 
     def _add(self, normal: str, ref: TermRef, cased: str, *, plural: bool) -> None:
-        atoms = list(_atoms(normal))
-        words = [atom.text for atom in atoms]
-        dots = [bool(_SENTENCE_END.search(normal[a.end : b.start])) for a, b in pairwise(atoms)]
+        atoms = _atoms(normal)
+        words = atoms.texts
+        gaps = zip(atoms.ends, atoms.starts[1:], strict=False)
+        dots = [bool(_SENTENCE_END.search(normal[end:start])) for end, start in gaps]
         _insert(self._exact, words, dots, (ref, cased))
         if plural:
             _insert(self._plural, [stem(word) for word in words], dots, (ref, cased))
@@ -98,35 +98,44 @@ class TermFinder:
     def find(self, text: str) -> list[TermMention]:
         """Mentions in text order, none over another: the longest wins, then the first."""
         aligned = align(text)
-        atoms = list(_atoms(aligned.normal))
-        words = [atom.text for atom in atoms]
-        stems = [stem(word) for word in words]
+        atoms = _atoms(aligned.normal)
+        words = atoms.texts
+        stems = [stem(word) for word in words] if self._plural.following else words
         found: dict[tuple[int, int], set[TermRef]] = {}
-        for first in range(len(atoms)):
-            exact = dict(self._walk(self._exact, aligned, atoms, words, first))
-            plural = dict(self._walk(self._plural, aligned, atoms, stems, first))
-            for end, refs in {**plural, **exact}.items():
-                if has_borders(aligned.normal, atoms[first].start, end):
-                    found[atoms[first].start, end] = refs
+        exact, plural = self._exact, self._plural
+        begin, begin_plural = exact.following, plural.following
+        for first, word in enumerate(words):
+            ends: dict[int, set[TermRef]] = {}
+            if stems[first] in begin_plural:
+                ends.update(_walk(plural, aligned, atoms, stems, first))
+            if word in begin:
+                ends.update(_walk(exact, aligned, atoms, words, first))
+            for end, refs in ends.items():
+                if has_borders(aligned.normal, atoms.starts[first], end):
+                    found[atoms.starts[first], end] = refs
         return [
             TermMention(span, slice_text(text, span), tuple(sorted(found[place])))
             for place in _longest_apart(found)
             for span in (aligned.span(*place),)
         ]
 
-    def _walk(
-        self, root: _Node, aligned: AlignedText, atoms: list[_Atom], words: list[str], first: int
-    ) -> Iterator[tuple[int, set[TermRef]]]:
-        node = root
-        for place in range(first, len(atoms)):
-            following = node.following.get(words[place])
-            if following is None:
-                return
-            if place > first and not _close(aligned.normal, atoms[place - 1], atoms[place], dotted=following.dotted):
-                return
-            node = following
-            end = atoms[place].end
-            refs = {ref for ref, cased in node.ending if not cased or _is_written(aligned, atoms[first], end, cased)}
+
+def _walk(
+    root: _Node, aligned: AlignedText, atoms: _Atoms, words: list[str], first: int
+) -> Iterator[tuple[int, set[TermRef]]]:
+    """Where names end that begin with an atom, and what they mean."""
+    node = root
+    for place in range(first, len(words)):
+        following = node.following.get(words[place])
+        if following is None:
+            return
+        if place > first and not _close(aligned.normal, atoms, place, dotted=following.dotted):
+            return
+        node = following
+        if node.ending:
+            end = atoms.ends[place]
+            start = atoms.starts[first]
+            refs = {ref for ref, cased in node.ending if not cased or _is_written(aligned, start, end, cased)}
             if refs:
                 yield end, refs
 
@@ -141,33 +150,60 @@ def _insert(root: _Node, words: list[str], dots: list[bool], ending: tuple[TermR
     node.ending.append(ending)
 
 
-def _atoms(normal: str) -> Iterator[_Atom]:
-    start = 0
-    while start < len(normal):
-        char = normal[start]
-        end = start + 1
+def _atoms(normal: str) -> _Atoms:
+    texts: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    begun = -1  # of the word that goes on
+    for place, kind in enumerate(map(_KINDS.__getitem__, normal)):
+        if kind == _WORD:
+            if begun < 0:
+                begun = place
+            continue
+        if begun >= 0:
+            texts.append(normal[begun:place])
+            starts.append(begun)
+            ends.append(place)
+            begun = -1
+        if kind == _ALONE:
+            texts.append(normal[place])
+            starts.append(place)
+            ends.append(place + 1)
+    if begun >= 0:
+        texts.append(normal[begun:])
+        starts.append(begun)
+        ends.append(len(normal))
+    return _Atoms(texts, starts, ends)
+
+
+_BETWEEN, _WORD, _ALONE = range(3)
+
+
+class _Kinds(dict[str, int]):
+    """What characters are to names, as they are met: a part of a word, an atom alone, or nothing."""
+
+    def __missing__(self, char: str) -> int:
         if is_cjk(char) or char in _MEANINGFUL_PUNCTUATION or unicodedata.category(char).startswith("S"):
-            yield _Atom(char, start, end)
-        elif _in_word(char):
-            while end < len(normal) and _in_word(normal[end]) and not is_cjk(normal[end]):
-                end += 1
-            yield _Atom(normal[start:end], start, end)
-        start = end
+            kind = _ALONE
+        else:
+            kind = _WORD if char.isalnum() or unicodedata.category(char).startswith("M") else _BETWEEN
+        self[char] = kind
+        return kind
 
 
-def _in_word(char: str) -> bool:
-    return char.isalnum() or unicodedata.category(char).startswith("M")
+_KINDS = _Kinds()
 
 
-def _close(normal: str, before: _Atom, after: _Atom, *, dotted: bool) -> bool:
-    """Whether two atoms may stand in one name: little between, and no end of a sentence but where names have one."""
-    gap = normal[before.end : after.start]
-    initial = before.end - before.start == 1
+def _close(normal: str, atoms: _Atoms, place: int, *, dotted: bool) -> bool:
+    """Whether an atom and the one before may stand in one name: little between, no end of a sentence but in names."""
+    before = place - 1
+    gap = normal[atoms.ends[before] : atoms.starts[place]]
+    initial = atoms.ends[before] - atoms.starts[before] == 1
     return _GAP.fullmatch(gap) is not None and (dotted or initial or not _SENTENCE_END.search(gap))
 
 
-def _is_written(aligned: AlignedText, first: _Atom, end: int, cased: str) -> bool:
-    written = slice_text(aligned.source, aligned.span(first.start, end))
+def _is_written(aligned: AlignedText, start: int, end: int, cased: str) -> bool:
+    written = slice_text(aligned.source, aligned.span(start, end))
     return unicodedata.normalize("NFKC", written) == unicodedata.normalize("NFKC", cased)
 
 
