@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from groundwire import FactFile, IngestSummary, Label, ListedFact, Reconnecting, RejectedRow, RowsRejected
+from groundwire_server.cli.corrections import correct, withdraw
 from groundwire_server.cli.ending import SOME_REFUSED
 from groundwire_server.cli.files import read_text
 from groundwire_server.cli.groups import CommandGroup
@@ -23,12 +24,16 @@ __all__ = ["command"]
 
 @click.group(name="facts", cls=CommandGroup)
 def command() -> None:
-    """Figures and relations in, and a look at the figures that are stored.
+    """Figures and relations in, a look at the figures that are stored, and a word about one of them.
 
     \b
     groundwire facts load figures.csv
     groundwire facts list --metric revenue
     """
+
+
+command.add_command(correct)
+command.add_command(withdraw)
 
 
 @command.command(name="load")

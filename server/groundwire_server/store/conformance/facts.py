@@ -324,6 +324,12 @@ def a_figure_can_be_taken_back(places: Places) -> None:
         hidden = replace(back, entity="B")
         same(writer.put_facts([hidden], clearance=Label.INTERNAL), WriteCounts(0, 1), "what is hidden is not there")
         same(writer.put_facts([hidden]), WriteCounts(1, 0), "the house takes it back")
+    later = {"entity": "D", "source": "filer"}
+    _put(store, make_fact("3", **later), make_fact("4", **later, source_doc="next.pdf"))
+    _put(store, make_fact("44", entity="D", source_doc="next.pdf", keeps_label=True, author="a"))
+    same(len({f.fact_id for f in store.reader().facts(Label.INTERNAL, entity="D")}), 1, "facts of one source")
+    same(_put(store, replace(back, entity="D")), WriteCounts(1, 0), "the figure of a source, by a document of its")
+    same(_values(store.reader().facts(Label.INTERNAL, entity="D")), [], "values of that source")
     _put(store, make_fact("1", filed_at=START))
     same(_values(store.reader().facts(Label.INTERNAL, entity="ACME")), ["1"], "stored again")
     same(_values(store.reader().facts(Label.INTERNAL, entity="ACME", known_at=START)), ["1"], "and known once")

@@ -63,6 +63,11 @@ _ALIVE = (
     f"SELECT fact_row, event, (SELECT committed_at FROM generation WHERE generation = born), {_COLUMNS}"
     " FROM fact WHERE fact_id = ? AND died IS NULL ORDER BY fact_row"
 )
+_SOURCES = (
+    "SELECT source FROM fact WHERE metric = :metric AND period_first = :first AND period_last = :last"
+    " AND channel = :channel AND entity = :entity AND source_doc = :source_doc AND source <> ''"
+    " AND died IS NULL AND label <= :label GROUP BY source ORDER BY max(fact_row) DESC"
+)
 _NAMES = _COLUMNS.split(", ")
 _PLACE = tuple(_NAMES.index(name) for name in ("source_doc", "locator"))
 _REVIEW_AT = _NAMES.index("review_status")
@@ -106,19 +111,38 @@ def put_facts(transaction: Transaction, records: Iterable[FactRecord], strictest
 
 def _withdraw(transaction: Transaction, record: FactRecord, strictest: int) -> bool:
     """End every value of a fact up to a label. Whether there was any."""
-    living = [each for each in _living(transaction.connection, make_fact_id(record), 0) if each.label <= strictest]
+    _, living = _meant(transaction, record, strictest)
     for version in living:
         transaction.retire("fact", version.fact_row, version.label, version.event)
     return bool(living)
 
 
 def _with_label_kept(transaction: Transaction, record: FactRecord, strictest: int) -> FactRecord:
-    """A record under the label of the figure that it speaks of: the strictest of those that the writer can see."""
+    """A word about a figure that may be there, as one more of its values and under its label: the strictest of those
+    that the writer can see."""
     if not record.keeps_label:
         return record
-    living = _living(transaction.connection, make_fact_id(record), 0)
-    labels = [version.label for version in living if version.label <= strictest]
-    return replace(record, label=max(labels), keeps_label=False) if labels else record
+    meant, living = _meant(transaction, record, strictest)
+    return replace(meant, label=max(version.label for version in living), keeps_label=False) if living else record
+
+
+def _meant(transaction: Transaction, record: FactRecord, strictest: int) -> tuple[FactRecord, list[_Version]]:
+    """The record with the source whose figure it speaks of, and the living values of that up to a label.
+
+    A source may state its figure in one document after the other, and only these are named.
+    """
+    living = [each for each in _living(transaction.connection, make_fact_id(record), 0) if each.label <= strictest]
+    if living or record.source:
+        return record, living
+    asked = {name: getattr(record, name) for name in ("metric", "channel", "entity", "source_doc")}
+    days = {"first": record.period_first.isoformat(), "last": record.period_last.isoformat()}
+    sources = transaction.connection.execute(_SOURCES, {**asked, **days, "label": strictest}).fetchall()
+    for (source,) in sources:
+        named = replace(record, source=source)
+        living = [each for each in _living(transaction.connection, make_fact_id(named), 0) if each.label <= strictest]
+        if living:
+            return named, living
+    return record, []
 
 
 def _fault(transaction: Transaction, record: FactRecord, strictest: int) -> RowRefused | None:
