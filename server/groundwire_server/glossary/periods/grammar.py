@@ -34,6 +34,7 @@ __all__ = ["Grammar"]
 _S = Symbol
 _SCHEMES = {_S.FISCAL: Scheme.FISCAL, _S.NENDO: Scheme.NENDO, _S.CALENDAR: Scheme.CALENDAR}
 _YEAR_UNITS = (Unit.YEAR, Unit.FISCAL_YEAR, Unit.BEFORE_LAST_OR_LAST, Unit.FISCAL_BEFORE_LAST_OR_LAST)
+_BEFORE = {_S.YEAR: Unit.YEAR, _S.QUARTER: Unit.QUARTER, _S.MONTHS: Unit.MONTH}
 _PLURALS = frozenset({"years", "quarters", "months", "weeks", "days"})
 _FIRST_YEAR, _LAST_YEAR = 1000, 2999
 _MOST_SKIPPED = 4
@@ -121,10 +122,12 @@ class Grammar:
             yield from self._split_year(number)
 
     def _split_year(self, at: int) -> Iterator[tuple[Year, int]]:
-        """The 2023/24 of a fiscal year."""
-        if self._digits(at) == 4 and self._is(at + 1, _S.SLASH, _S.DASH) and self._digits(at + 2) in (2, 4):
-            later = self._integer(at) + 1
-            given = self._integer(at + 2)
+        """The 2023/24 or 23/24 of a fiscal year."""
+        if not (self._is(at + 1, _S.SLASH, _S.DASH) and self._digits(at + 2) in (2, 4)):
+            return
+        first = self._year_number(at, two_digits=self._digits(at + 2) == 2)
+        if first is not None:
+            later, given = first + 1, self._integer(at + 2)
             if given == (later if self._digits(at + 2) == 4 else later % 100):
                 yield Year(later, Scheme.SPLIT), at + 3
 
@@ -203,18 +206,23 @@ class Grammar:
                 if self._is(at + 1, _S.APOSTROPHE) and self._text(at + 2) == "s":
                     yield Relative(unit, offset), at + 3
             return
+        for relative, end in self._ago(at):
+            if relative.unit is Unit.YEAR:
+                yield relative, end
+
+    def _ago(self, at: int) -> Iterator[tuple[Relative, int]]:
+        """three years ago, a quarter ago, 3年前, 三个月前, 2四半期前."""
         number = 1 if self._text(at) == "a" else None
         if self._is(at, _S.COUNT) or self._digits(at) in (1, 2):
             number = self._integer(at)
-        end = self._behind_ago(at + 1)
-        if number is not None and end is not None:
-            yield Relative(Unit.YEAR, -number), end
-
-    def _behind_ago(self, at: int) -> int | None:
-        """The place behind "years ago" or 年前."""
-        if self._is(at, _S.AGO):
-            return at + 1
-        return at + 2 if self._is(at, _S.YEAR) and self._is(at + 1, _S.BEFORE) else None
+        if number is None:
+            return
+        if self._is(at + 1, _S.AGO):
+            unit = self._words[at + 1].value
+            assert isinstance(unit, Unit)
+            yield Relative(unit, -number), at + 2
+        elif self._is(at + 2, _S.BEFORE) and self._is(at + 1, *_BEFORE) and not self._words[at + 1].letters:
+            yield Relative(_BEFORE[self._words[at + 1].symbol], -number), at + 3
 
     def _relative(self, at: int) -> tuple[Unit, int]:
         value = self._words[at].value
@@ -231,7 +239,9 @@ class Grammar:
         yield from self._numbered_months(at)
 
     def _quarters(self, at: int) -> Iterator[tuple[Quarter, int]]:
-        """Q3, 3Q, third quarter, 3rd quarter, 第3四半期, 三季度."""
+        """Q3, 3Q, third quarter, 3rd quarter, 第3四半期, 三季度, 首季."""
+        if self._is(at, _S.QUARTER_NAME):
+            yield Quarter(self._integer(at)), at + 1
         if self._is(at, _S.QUARTER) and self._words[at].letters and self._digits(at + 1) == 1:
             yield Quarter(self._integer(at + 1)), at + 2
         for number, end in self._numbered(at, _S.QUARTER):
@@ -373,6 +383,9 @@ class Grammar:
         yield from self._numeric_months(at)
         if self._is(at, _S.RELATIVE) and self._relative(at)[0] not in _YEAR_UNITS:
             yield Relative(*self._relative(at)), at + 1
+        for relative, end in self._ago(at):
+            if relative.unit is not Unit.YEAR:
+                yield relative, end
 
     def _dated(self, at: int) -> Iterator[tuple[Expression, int]]:
         """An atom with the words that say it is a day of account: as of ..., ... 時点."""
@@ -434,6 +447,9 @@ class Grammar:
                 yield _two_years(year), at + 3
             else:
                 yield Point(Year(year), Month(number)), at + 3
+                if self._is(at + 3, _S.TERM):  # 2024/3期
+                    for term, end in self._terms(number, at + 4):
+                        yield Point(Year(year), term), end
         elif one == two == 4:
             yield self._years_apart(at), at + 3
 
@@ -461,6 +477,9 @@ class Grammar:
             if self._is(end, _S.ENDED):
                 for last, last_end in self._atoms(self._skip(end + 1, _S.AS_OF, _S.THE, _S.COMMA)):
                     yield Ended(months, last, fiscal), last_end
+        if self._digits(begin) in (1, 2) and self._is(begin + 1, _S.WEEKS) and self._is(begin + 2, _S.ENDED):
+            for last, last_end in self._atoms(self._skip(begin + 3, _S.AS_OF, _S.THE, _S.COMMA)):
+                yield Ended(0, last, weeks=self._integer(begin)), last_end
         if self._is(at, _S.AS_OF):
             for last, end in self._atoms(at + 1):
                 if self._is(end, _S.AS_OF_AFTER) and self._text(end) in ("止", "为止", "為止"):

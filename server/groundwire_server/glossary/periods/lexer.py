@@ -33,8 +33,9 @@ _PUNCTUATION = {
     "‘": Symbol.APOSTROPHE,
     "`": Symbol.APOSTROPHE,
 }
+_RUN_TOGETHER = frozenset({"qfy", "hfy"})  # 3QFY24
 _LONGEST_CJK = max(map(len, CJK))
-_NUMERAL = "".join(NUMERALS)
+_NUMERAL = "".join(NUMERALS) + "百"
 _NUMERALS = re.compile(f"(?:(?!四半期|一昨)[{_NUMERAL}])+")
 _PHRASES: dict[str, list[tuple[tuple[str, ...], tuple[Symbol, object]]]] = {}
 for _phrase, _meaning in ENGLISH.items():
@@ -78,6 +79,8 @@ def _word_at(text: str, place: int, glued: bool) -> Word:
         end = place + 1
         while end < len(text) and text[end].isalpha() and not is_cjk(text[end]):
             end += 1
+        if text[place:end] in _RUN_TOGETHER:
+            end = place + 1
         return Word(Symbol.OTHER, None, text[place:end], place, end, glued, letters=True)
     symbol = _PUNCTUATION.get(char, Symbol.OTHER)
     return Word(symbol, None, char, place, place + 1, glued, letters=False)
@@ -98,13 +101,25 @@ def _cjk_word(text: str, place: int, glued: bool) -> Word:
 
 
 def _numeral(text: str) -> int | None:
-    """二〇二四 by digits, 二十三 by tens; None for what is neither."""
-    if "十" not in text:
+    """二〇二四 by digits, 二十三 by tens, 一百一十二 by hundreds; None for what is none of these."""
+    if "十" not in text and "百" not in text:
         return int("".join(str(NUMERALS[char]) for char in text)) if len(text) in (1, 2, 3, 4) else None
-    tens, _, ones = text.partition("十")
-    if len(tens) > 1 or len(ones) > 1 or "十" in ones or 0 in (NUMERALS.get(tens, 1), NUMERALS.get(ones, 1)):
+    hundreds, hundred, rest = text.rpartition("百")
+    tens, ten, ones = rest.rpartition("十")
+    if hundred and not ten:
+        # 一百零五; 一百五 is a hundred and fifty to some, and is not read.
+        tens, ones = "", ones.removeprefix("零").removeprefix("〇") if ones[:1] in ("零", "〇") else ones and "?"
+    counts = [_count(hundreds, hundred), _count(tens, ten), NUMERALS.get(ones, -1) if ones else 0]
+    if -1 in counts or (ones and not counts[2]) or 10 in counts:
         return None
-    return NUMERALS.get(tens, 1) * 10 + NUMERALS.get(ones, 0)
+    return counts[0] * 100 + counts[1] * 10 + counts[2]
+
+
+def _count(before: str, unit: str) -> int:
+    """How many tens or hundreds: one where nothing stands before the sign, none without it; -1 for what is none."""
+    if not unit:
+        return -1 if before else 0
+    return NUMERALS.get(before, -1) or -1 if before else 1
 
 
 def _join_phrases(words: list[Word]) -> list[Word]:

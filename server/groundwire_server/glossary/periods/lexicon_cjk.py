@@ -18,7 +18,7 @@ _PLAIN = {
     Symbol.COMMON_ERA: "西暦 公元 西元",
     Symbol.ERA_FIRST: "元",
     Symbol.FULL: "通期 通年 全年 全年度",
-    Symbol.QUARTER: "四半期 クォーター 季度 季",
+    Symbol.QUARTER: "四半期 クォーター 季度 季 个季度 個季度",
     Symbol.MONTH: "月 月份 月度",
     Symbol.DAY: "日 号 號",
     Symbol.TERM: "期",
@@ -83,6 +83,7 @@ def _build() -> Lexicon:
     words.update({name: (Symbol.ERA, era) for name, era in ERAS.items()})
     words.update(dict.fromkeys(("民國", "民国", "中華民國", "中华民国", "中華民国"), (Symbol.ERA, MINGUO)))
     words.update(dict.fromkeys(("两", "兩"), (Symbol.COUNT, 2)))
+    words.update(dict.fromkeys(("首季", "首季度"), (Symbol.QUARTER_NAME, 1)))
     words["前"] = (Symbol.BEFORE, None)
     return words
 

@@ -71,8 +71,9 @@ def _build() -> Lexicon:
     words["fiscal year before last"] = (Symbol.RELATIVE, (Unit.FISCAL_YEAR, -2))
     words["today"] = (Symbol.RELATIVE, (Unit.DAY, 0))
     words["yesterday"] = (Symbol.RELATIVE, (Unit.DAY, -1))
-    for phrase in ("years ago", "year ago"):
-        words[phrase] = (Symbol.AGO, None)
+    for name in ("year", "quarter", "month", "day"):
+        words[f"{name} ago"] = words[f"{name}s ago"] = (Symbol.AGO, _UNITS[name])
+    words["weeks"] = (Symbol.WEEKS, None)
     return words
 
 

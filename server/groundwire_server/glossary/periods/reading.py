@@ -10,9 +10,10 @@ from functools import lru_cache
 from typing import Literal
 
 from groundwire_server.evidence import Period, Span, slice_text
-from groundwire_server.glossary.periods.days import FiscalCalendar
+from groundwire_server.glossary.periods.days import FiscalCalendar, interval
 from groundwire_server.glossary.periods.faults import PeriodError, PeriodFault
 from groundwire_server.glossary.periods.grammar import Grammar
+from groundwire_server.glossary.periods.iso import read_iso_span
 from groundwire_server.glossary.periods.lexer import read_words
 from groundwire_server.glossary.periods.reckoning import Circumstances, Unreckonable, reckon
 from groundwire_server.glossary.periods.symbols import Symbol, Word
@@ -94,6 +95,14 @@ def _is_mark(char: str) -> bool:
 
 
 def _whole(text: str, raw: str, given: Circumstances) -> Period:
+    by_standard = read_iso_span(text.strip())
+    if by_standard is not None:
+        try:
+            return interval(*by_standard())
+        except LookupError:
+            raise PeriodError(raw, PeriodFault.UNKNOWN) from None
+        except (ValueError, OverflowError):
+            raise PeriodError(raw, PeriodFault.IMPOSSIBLE) from None
     text = _TAIL.sub("", text.strip(_EDGES)).strip(_EDGES)
     text = _LEAD.sub("", text, count=1) if _LEAD.match(text) else text
     words = read_words(text)

@@ -264,5 +264,7 @@ def _ended(expression: Ended, given: Circumstances) -> Period:
     if last.kind is PeriodKind.INSTANT or isinstance(getattr(expression.last, "part", None), Month):
         if expression.fiscal:
             return _term(last.last, None, given.fiscal)
+        if expression.weeks:
+            return interval(last.last - timedelta(weeks=expression.weeks) + _DAY, last.last)
         return interval(add_months(last.last + _DAY, -expression.months), last.last)
     raise Unreckonable(PeriodFault.UNKNOWN)

@@ -26,6 +26,7 @@ class Symbol(Enum):
     ERA_FIRST = auto()  # 元, the first year of an era
     FULL = auto()  # full year, 通期
     QUARTER = auto()  # q, quarter, 四半期
+    QUARTER_NAME = auto()  # int: 首季
     HALF = auto()  # h, half
     HALF_NAME = auto()  # int: 上半期
     MONTH = auto()  # 月
@@ -39,7 +40,7 @@ class Symbol(Enum):
     AS_OF = auto()  # as of, 截至
     AS_OF_AFTER = auto()  # 時点
     RELATIVE = auto()  # (Unit, offset): last year
-    AGO = auto()  # years ago
+    AGO = auto()  # Unit: years ago
     BEFORE = auto()  # the 前 of 三年前
     FROM = auto()  # from, 从
     TO = auto()  # to, 至
@@ -48,6 +49,7 @@ class Symbol(Enum):
     AND = auto()  # and
     ENDED = auto()  # ended
     MONTHS = auto()  # months, か月
+    WEEKS = auto()  # weeks
     PAST = auto()  # last, 過去, before a number of units
     OPEN_BEFORE = auto()  # since
     OPEN_AFTER = auto()  # onwards, 以降

@@ -132,11 +132,12 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """So many months that end on a day. `fiscal`: it was called a fiscal year."""
+    """So many months that end on a day. `fiscal`: it was called a fiscal year. `weeks`: so many of these instead."""
 
     months: int
     last: Expression
     fiscal: bool = False
+    weeks: int = 0
 
 
 @dataclass(frozen=True, slots=True)
