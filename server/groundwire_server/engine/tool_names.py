@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from groundwire_server.evidence import Principal
-from groundwire_server.glossary import EntityTerm, MetricTerm, Term
+from groundwire_server.glossary import TOTAL, ChannelTerm, EntityTerm, MetricTerm, Term
 from groundwire_server.library import Snapshot
 
 __all__ = ["ToolNames", "tool_names"]
@@ -14,11 +14,15 @@ __all__ = ["ToolNames", "tool_names"]
 
 @dataclass(frozen=True, slots=True)
 class ToolNames:
-    """Ids of libraries; codes of metrics and entities, each with its label, "" where it has none. All sorted."""
+    """Ids of libraries; codes of metrics, entities and channels, each with its label, "" where it has none. All sorted.
+
+    The channel that is the whole is among them wherever there is a library.
+    """
 
     libraries: tuple[str, ...]
     metrics: tuple[tuple[str, str], ...]
     entities: tuple[tuple[str, str], ...]
+    channels: tuple[tuple[str, str], ...]
 
 
 def tool_names(snapshots: Sequence[Snapshot], principal: Principal) -> ToolNames:
@@ -31,11 +35,12 @@ def tool_names(snapshots: Sequence[Snapshot], principal: Principal) -> ToolNames
         tuple(each.library_id for each in ordered),
         _codes(ordered, principal, "metric", MetricTerm),
         _codes(ordered, principal, "entity", EntityTerm),
+        _codes(ordered, principal, "channel", ChannelTerm),
     )
 
 
 def _codes(
-    snapshots: Iterable[Snapshot], principal: Principal, axis: str, kind: type[MetricTerm | EntityTerm]
+    snapshots: Iterable[Snapshot], principal: Principal, axis: str, kind: type[MetricTerm | EntityTerm | ChannelTerm]
 ) -> tuple[tuple[str, str], ...]:
     labels: dict[str, str] = {}
     for snapshot in snapshots:
@@ -45,4 +50,6 @@ def _codes(
                 labels[term.code] = term.label
         for code in snapshot.reader.fact_codes(principal.clearance, axis):
             labels.setdefault(code, "")
+        if kind is ChannelTerm:
+            labels.setdefault(TOTAL, "")
     return tuple(sorted(labels.items()))

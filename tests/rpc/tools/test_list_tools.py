@@ -24,7 +24,7 @@ from tests.rpc.house import House, fact, furnish, house, term
 from tests.rpc.serving import failure_of
 
 FORMS = [tools_pb2.TOOL_FORM_MCP, tools_pb2.TOOL_FORM_OPENAI, tools_pb2.TOOL_FORM_ANTHROPIC]
-NO_NAMES = ToolNames((), (), ())
+NO_NAMES = ToolNames((), (), (), ())
 
 
 def listed(here: House, **fields: Any) -> tools_pb2.ListToolsResponse:
@@ -94,6 +94,7 @@ def test_only_names_that_the_caller_may_see_are_named(tmp_path: Path) -> None:
         held = definitions(here, "query_metric")
         assert held["MetricName"]["enum"] == ["POPULATION", "REVENUE", "own_kpi"]
         assert held["EntityName"]["enum"] == ["ACME", "ASIA", "JPN", "own_corp"]
+        assert held["ChannelName"]["enum"] == ["TOTAL"]
         assert held["LibraryId"]["enum"] == ["default"]
         assert listed(here).etag != before.etag
 
@@ -113,6 +114,25 @@ def test_the_tag_is_the_same_until_a_schema_changes(tmp_path: Path) -> None:
                 assert listed(here).etag != tags[0]
                 assert "MARGIN" in definitions(here, "query_metric")["MetricName"]["enum"]
     assert len(set(tags)) == 1
+
+
+def test_a_name_that_a_term_takes_in_is_offered_no_more(tmp_path: Path) -> None:
+    """Figures that were loaded before the glossary knew their names are asked for by its codes."""
+    with house(tmp_path / "data") as here:
+        loaded = [fact("Own KPI", "ACME", "2020", "1", channel="Online stores")]
+        here.store_facts(ingest_pb2.FactRecords(facts=loaded))
+        held = definitions(here, "query_metric")
+        assert (held["MetricName"]["enum"], held["ChannelName"]["enum"]) == (["Own KPI"], ["Online stores", "TOTAL"])
+        before = listed(here).etag
+        put = [
+            term(glossary_pb2.TERM_KIND_METRIC, "KPI", "own kpi"),
+            term(glossary_pb2.TERM_KIND_CHANNEL, "WEB", "online store", label="Web"),
+        ]
+        here.admin.UpdateGlossary(admin_pb2.UpdateGlossaryRequest(library_id="default", put=put))
+        held = definitions(here, "query_metric")
+        assert held["MetricName"]["enum"] == ["KPI"]
+        assert held["ChannelName"] == {"type": "string", "enum": ["TOTAL", "WEB"], "description": "WEB = Web"}
+        assert listed(here).etag != before
 
 
 def test_the_libraries_that_are_named_bound_the_names(tmp_path: Path) -> None:
@@ -138,7 +158,7 @@ def test_a_server_without_libraries_lists_its_tools(tmp_path: Path) -> None:
     [(MAX_NAMES, 8, True), (MAX_NAMES + 1, 8, False), (100, MAX_NAMES_CHARS // 100, True), (100, 200, False)],
 )
 def test_enumerations_that_are_too_long_are_left_out(count: int, length: int, listed_at_all: bool) -> None:
-    names = ToolNames((), tuple((f"{n:0{length}}", "") for n in range(count)), ())
+    names = ToolNames((), tuple((f"{n:0{length}}", "") for n in range(count)), (), ())
     response = describe_tools(names, contract_methods(), tools_pb2.TOOL_FORM_MCP, "en")
     (tool,) = [each for each in response.tools if each.name == "query_metric"]
     name = json.loads(tool.input_schema_json)["$defs"]["MetricName"]
@@ -148,7 +168,7 @@ def test_enumerations_that_are_too_long_are_left_out(count: int, length: int, li
 
 def test_the_largest_answer_goes_into_one_frame() -> None:
     long = tuple((f"{n:032}", "漢字のとても長い名前") for n in range(MAX_NAMES))
-    names = ToolNames(tuple(code for code, _ in long), long, long)
+    names = ToolNames(tuple(code for code, _ in long), long, long, long)
     for form in FORMS:
         for language in LANGUAGES:
             assert describe_tools(names, contract_methods(), form, language).ByteSize() < 1 << 20

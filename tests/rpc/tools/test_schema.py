@@ -20,11 +20,17 @@ from groundwire_server.rpc.tools import TOOLS, Tool, describe_tools
 from groundwire_server.rpc.tools.catalogue import NAMES_OF, REQUIRED, left_out
 from tests.rpc.tools.drawing import instances, messages
 
-NAMES = {"LibraryId": ["default", "finance"], "MetricName": ["REVENUE", "人口"], "EntityName": ["ACME", "JPN"]}
+NAMES = {
+    "LibraryId": ["default", "finance"],
+    "MetricName": ["REVENUE", "人口"],
+    "EntityName": ["ACME", "JPN"],
+    "ChannelName": ["TOTAL", "WEB"],
+}
 GIVEN = ToolNames(
     tuple(NAMES["LibraryId"]),
     tuple((code, f"{code}'s label") for code in NAMES["MetricName"]),
     tuple((code, "") for code in NAMES["EntityName"]),
+    tuple((code, "") for code in NAMES["ChannelName"]),
 )
 LISTED = describe_tools(GIVEN, contract_methods(), tools_pb2.TOOL_FORM_MCP, "en")
 INPUTS: dict[str, Any] = {each.name: json.loads(each.input_schema_json) for each in LISTED.tools}

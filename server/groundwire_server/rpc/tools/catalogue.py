@@ -78,8 +78,10 @@ NAMES_OF: dict[str, str] = {
     "DescribeMetricsRequest.metric": "MetricName",
     "GetDocumentRequest.library_id": "LibraryId",
     "ListDocumentsRequest.library_id": "LibraryId",
+    "MetricProduct.channels": "ChannelName",
     "MetricProduct.entities": "EntityName",
     "MetricProduct.metrics": "MetricName",
+    "MetricQuery.channel": "ChannelName",
     "MetricQuery.entity": "EntityName",
     "MetricQuery.metric": "MetricName",
 }

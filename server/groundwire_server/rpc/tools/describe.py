@@ -31,6 +31,7 @@ def describe_tools(
 ) -> tools_pb2.ListToolsResponse:
     """The tools whose methods are there, sorted by name, and a tag that changes with any part of them."""
     enumerations = {
+        "ChannelName": _explained(names.channels),
         "EntityName": _explained(names.entities),
         "LibraryId": _listed(names.libraries),
         "MetricName": _explained(names.metrics),
