@@ -13,6 +13,7 @@ import grpc
 from groundwire.v1 import admin_pb2, glossary_pb2, ingest_pb2, value_pb2
 from tests.promises.answers import refusal
 from tests.rpc.house import Documents, Facts, House, document_part, finish, start, term
+from tests.support.eventually import eventually
 
 __all__ = [
     "CANARIES",
@@ -187,11 +188,23 @@ def draw_hidden(dice: random.Random, count: int, labels: Sequence[int] = (CONFID
 
 
 def begin(here: House, library_id: str = "default") -> None:
-    """A library with its glossary."""
+    """A library with its glossary, in whose texts names are looked for."""
     settings = [admin_pb2.Setting(name="ambiguous", value="report")]
-    library = admin_pb2.Library(library_id=library_id, settings=settings)
+    index = admin_pb2.IndexSettings(relation_extractor="co_occurrence")
+    library = admin_pb2.Library(library_id=library_id, index=index, settings=settings)
     here.admin.SaveLibrary(admin_pb2.SaveLibraryRequest(library=library))
     here.admin.UpdateGlossary(admin_pb2.UpdateGlossaryRequest(library_id=library_id, put=_terms()))
+
+
+def _wait_for_relations(here: House) -> None:
+    """Until no job is at work that looks for the names of another glossary."""
+    open_states = (admin_pb2.JOB_STATE_QUEUED, admin_pb2.JOB_STATE_RUNNING)
+
+    def done() -> bool:
+        jobs = here.admin.ListJobs(admin_pb2.ListJobsRequest()).jobs
+        return not any(admin_pb2.INDEX_PART_GRAPH in job.parts and job.state in open_states for job in jobs)
+
+    assert eventually(done)
 
 
 def take(here: House, step: Step, library_id: str = "default") -> bytes:
@@ -203,7 +216,9 @@ def take(here: House, step: Step, library_id: str = "default") -> bytes:
         if isinstance(step, GlossaryStep):
             put = [term(_KINDS[code], code, code.title()) for code in step.codes]
             change = admin_pb2.UpdateGlossaryRequest(library_id=library_id, put=put)
-            return here.admin.UpdateGlossary(change).SerializeToString(deterministic=True)
+            answer = here.admin.UpdateGlossary(change).SerializeToString(deterministic=True)
+            _wait_for_relations(here)
+            return answer
         kind, part = step_part(step)
         opened = start(kind, library_id, validate_only=step.rehearse)
         requests = iter([opened, kind(part=part), finish(kind, 1)])
