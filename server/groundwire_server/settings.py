@@ -223,7 +223,7 @@ class LimitSettings(_Section):
     max_history_turns: int = Field(default=20, ge=0, le=1000, description="Turns of history.")
     max_metric_queries: int = Field(default=1000, ge=1, le=100_000, description="Outcomes of one QueryMetric.")
     max_hops: int = Field(default=6, ge=1, le=100, description="Hops of a walk in the relation graph.")
-    max_trace_nodes: int = Field(default=10_000, ge=1, description="Nodes that a walk may visit.")
+    max_trace_nodes: int = Field(default=100_000, ge=1, description="Nodes that a walk may visit.")
     max_trace_edges: int = Field(default=100_000, ge=1, description="Edges that a walk may look at.")
     max_document_bytes: int = Field(default=64 << 20, ge=1, description="Bytes of a document.")
     max_unpacked_bytes: int = Field(default=256 << 20, ge=1, description="Bytes of a packed document, unpacked.")

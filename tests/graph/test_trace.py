@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 
-import networkx as nx  # type: ignore[import-untyped]
+import networkx as nx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -145,7 +145,7 @@ def test_edges_come_nearest_first_then_by_relation_and_ids(snapshot: Snapshot) -
         ("walk", "breadth_first"),
         ("exit", "snippets"),
     ]
-    assert header.plan[1].detail == "hops=2,direction=both,max_nodes=10000,max_edges=100000"
+    assert header.plan[1].detail == "hops=2,direction=both,max_nodes=100000,max_edges=100000"
     assert header.snapshots[0].snapshot_id == snapshot.snapshot_id(local_principal())
 
 

@@ -112,6 +112,13 @@ class Table:
         start = int(self.node_ends[node - 1]) if node else 0
         return self.node_ids[start : int(self.node_ends[node])].tobytes()
 
+    def raw_ids(self, nodes: NDArray[np.int64]) -> list[memoryview]:
+        """Ids of many nodes, in UTF-8."""
+        ends = self.node_ends[nodes]
+        starts = np.where(nodes > 0, self.node_ends[nodes - 1], 0)
+        whole = memoryview(self.node_ids)
+        return [whole[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+
     def find_nodes(self, ids: Sequence[bytes]) -> list[int]:
         """The nodes of some ids; -1 for those that are not here."""
         if not self.nodes or not ids:

@@ -91,7 +91,12 @@ class AdjacencyView:
 
     def node_ids(self, nodes: Integers | Sequence[int]) -> list[str]:
         """Ids of nodes."""
-        return [self.node_id(node) for node in np.asarray(nodes, np.int64).tolist()]
+        numbers = np.asarray(nodes, np.int64)
+        if self._new_nodes and (numbers >= self._table.nodes).any():
+            table, fresh, known = self._table, self._rows.node_ids, self._table.nodes
+            raws = [fresh[node - known] if node >= known else table.node_id(node) for node in numbers.tolist()]
+            return [raw.decode() for raw in raws]
+        return [str(raw, "utf-8") for raw in self._table.raw_ids(numbers)]
 
     def nodes_of(self, nodes: Integers) -> list[tuple[str, str]]:
         """Kinds and codes of many nodes."""

@@ -155,7 +155,7 @@ class TraceLimits:
     """What one walk may ask for."""
 
     max_hops: int = 6
-    max_nodes: int = 10_000
+    max_nodes: int = 100_000
     max_edges: int = 100_000
 
 

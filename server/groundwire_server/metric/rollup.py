@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from typing import NamedTuple
 
 from groundwire_server.evidence import (
     CancelToken,
@@ -49,8 +50,7 @@ _MOST_MEMBERS = 100
 _A_CHECK = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Below:
+class Below(NamedTuple):
     """Something below the entity whose figure is asked for.
 
     is_entity: it can have figures. stands_for_others: what is below it is added up itself, so that a figure which this
