@@ -55,7 +55,7 @@ def test_a_bad_row_is_named_with_its_column_and_the_others_land() -> None:
             3,
             'value: a field; where it stands is said below [columns], as value = "name of the column"',
         ),
-        ({"f.csv": FIGURES}, ("f.csv", "--form", "xlsx"), 2, "'xlsx' is not one of"),
+        ({"f.csv": FIGURES}, ("f.csv", "--form", "spreadsheet"), 2, "'spreadsheet' is not one of"),
         ({"f.csv": FIGURES}, ("f.csv", "none.csv"), 2, "'none.csv' does not exist"),
         ({"f.csv": FIGURES}, ("f.csv", "--library", "No Lib"), 1, "library"),
     ],
@@ -110,3 +110,37 @@ def test_a_shared_name_is_told_with_the_setting_that_takes_it() -> None:
     way_out = complaint.partition("For the latter: groundwire ")[2].removesuffix(" (GLOSSARY_CONFLICT)")
     assert run(*way_out.split()).code == 0
     assert run("glossary", "load", "g.toml", "--library", "odd").code == 0
+
+
+def test_a_mapping_is_drafted_filled_in_and_used() -> None:
+    table = '（単位：百万円）\n,2023年3月期,2024年3月期\n売上高,"1,200",△5\n営業利益率,12.5%,n.a.\n'
+    write(".", {"accounts.csv": table})
+    drafted = run("facts", "mapping", "accounts.csv")
+    assert drafted.code == 0
+    assert "# '（単位：百万円）' is read as JPY, times 10^6." in drafted.out
+    write(".", {"accounts.toml": drafted.out})
+    ran = run("facts", "load", "accounts.csv", "--mapping", "accounts.toml")
+    assert (ran.code, ran.out) == (3, "0 stored, 0 unchanged, 1 refused\n")
+    assert "mapping_toml.constants.entity: is to be filled in" in ran.err
+    write(".", {"accounts.toml": drafted.out.replace("FILL IN", "Acme")})
+    ran = run("facts", "load", "accounts.csv", "--mapping", "accounts.toml", "--dry-run")
+    assert (ran.code, ran.out) == (3, "3 would be stored, 0 unchanged, 1 refused\n")
+    assert (
+        "refused accounts.csv row 4, 2024年3月期 = 'n.a.': C4: There is no value, and missing is not zero." in ran.err
+    )
+    assert (
+        run("facts", "load", "accounts.csv", "--mapping", "accounts.toml").out == "3 stored, 0 unchanged, 1 refused\n"
+    )
+    assert (
+        run("facts", "load", "accounts.csv", "--mapping", "accounts.toml").out == "0 stored, 3 unchanged, 1 refused\n"
+    )
+    values = [(each["fact"]["value"], each["fact"]["unit"]) for each in run("facts", "list", "--json").frames]
+    assert sorted(values) == [("-5000000", "JPY"), ("12.5", "PERCENT"), ("1200000000", "JPY")]
+
+
+def test_what_is_no_table_has_no_mapping() -> None:
+    write(".", {"f.csv": "", "f.xlsx": "x"})
+    for name in ("f.csv", "f.xlsx"):
+        ran = run("facts", "mapping", name)
+        assert ran.code == 1
+        assert ran.err.startswith(f"{name}: ") or name in ran.err

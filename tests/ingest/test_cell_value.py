@@ -254,7 +254,7 @@ def test_no_mark_of_decimals_makes_another_number_unseen(text: str) -> None:
     told = False
     for mark in (".", ","):
         try:
-            read = read_cell(text, CellRules(mark))  # type: ignore[arg-type]
+            read = read_cell(text, CellRules(mark))
         except RowRefused:
             continue
         values.add(read.number)

@@ -33,18 +33,18 @@ MEASURES = [
     ("Net sales in thousands of U.S. dollars", 3, "USD"), ("(in millions of yen)", 6, "JPY"),
     ("Millions of yen", 6, "JPY"), ("(Thousands of US$)", 3, "USD"), ("$M", 6, "USD"), ("($MM)", 6, "USD"),
     ("Amounts in USD '000", 3, "USD"), ("Unit: USD million", 6, "USD"), ("Unit: persons", None, "persons"),
-    ("In thousands of shares", 3, "shares"), ("Value in EUR m", 6, "EUR"),
-    ("All figures are in £ millions", 6, "GBP"), ("(USD 1,000)", 3, "USD"), ("INR crore", 7, "INR"),
-    ("（単位：百万円）", 6, "JPY"), ("単位:千円", 3, "JPY"), ("(百万円)", 6, "JPY"), ("億円", 8, "JPY"),
-    ("売上高（十億円）", 9, "JPY"), ("(10億円)", 9, "JPY"), ("(1,000円)", 3, "JPY"), ("百万米ドル", 6, "USD"),
-    ("千ドル", 3, "USD"), ("(円)", None, "JPY"), ("従業員数（人）", None, "persons"), ("(千人)", 3, "persons"),
-    ("単位：千株", 3, "shares"), ("通貨単位：百万円", 6, "JPY"), ("1株当たり利益（円/株）", None, "JPY/shares"),
-    ("百萬港元", 6, "HKD"), ("億日圓", 8, "JPY"), ("单位：万元", 4, "CNY"), ("单位：人民币万元", 4, "CNY"),
-    ("金额单位：人民币百万元", 6, "CNY"), ("（亿元）", 8, "CNY"), ("單位：新台幣千元", 3, "TWD"),
-    ("单位：亿美元", 8, "USD"), ("单位:万股", 4, "shares"), ("除每股数据外，人民币千元", 3, "CNY"),
-    ("单位：元", None, "CNY"), ("Margin (%)", None, "PERCENT"), ("％", None, "PERCENT"),
-    ("Leverage (x)", None, "times"), ("(倍)", None, "times"), ("EPS (USD/share)", None, "USD/shares"),
-    ("USD per share", None, "USD/shares"), ("Spread (bps)", None, "BPS"),
+    ("Turnover (m USD)", 6, "USD"), ("(k EUR)", 3, "EUR"), ("In thousands of shares", 3, "shares"),
+    ("Value in EUR m", 6, "EUR"), ("All figures are in £ millions", 6, "GBP"), ("(USD 1,000)", 3, "USD"),
+    ("INR crore", 7, "INR"), ("（単位：百万円）", 6, "JPY"), ("単位:千円", 3, "JPY"), ("(百万円)", 6, "JPY"),
+    ("億円", 8, "JPY"), ("売上高（十億円）", 9, "JPY"), ("(10億円)", 9, "JPY"), ("(1,000円)", 3, "JPY"),
+    ("百万米ドル", 6, "USD"), ("千ドル", 3, "USD"), ("(円)", None, "JPY"), ("従業員数（人）", None, "persons"),
+    ("(千人)", 3, "persons"), ("単位：千株", 3, "shares"), ("通貨単位：百万円", 6, "JPY"),
+    ("1株当たり利益（円/株）", None, "JPY/shares"), ("百萬港元", 6, "HKD"), ("億日圓", 8, "JPY"),
+    ("单位：万元", 4, "CNY"), ("单位：人民币万元", 4, "CNY"), ("金额单位：人民币百万元", 6, "CNY"),
+    ("（亿元）", 8, "CNY"), ("單位：新台幣千元", 3, "TWD"), ("单位：亿美元", 8, "USD"), ("单位:万股", 4, "shares"),
+    ("除每股数据外，人民币千元", 3, "CNY"), ("单位：元", None, "CNY"), ("Margin (%)", None, "PERCENT"),
+    ("％", None, "PERCENT"), ("Leverage (x)", None, "times"), ("(倍)", None, "times"),
+    ("EPS (USD/share)", None, "USD/shares"), ("USD per share", None, "USD/shares"), ("Spread (bps)", None, "BPS"),
 ]  # fmt: skip
 
 
@@ -55,9 +55,9 @@ def test_measures(text: str, power: int | None, unit: str) -> None:
 
 NOTHING = [
     "", "Notes", "2023", "Q1 2024", "FY2024", "Total", "Revenue", "Revenue from USD loans", "Product (K)", "2024 (B)",
-    "M", "K", "Plan B", "(kt CO2e)", "(A)", "USD/EUR", "EUR/USD exchange rate", "百万円未満", "Cash in bank",
-    "Investments in associates", "Share", "10", "100", "1,000", "Net sales (pro forma)", "USD EUR",
-    "(in USD and EUR)", "million thousand", "ドル箱", "売上高(連結)",
+    "M", "K", "Plan B", "USD_M", "(m)", "(k persons)", "(kt CO2e)", "(A)", "USD/EUR", "EUR/USD exchange rate",
+    "百万円未満", "Cash in bank", "Investments in associates", "Share", "10", "100", "1,000", "Net sales (pro forma)",
+    "USD EUR", "(in USD and EUR)", "million thousand", "ドル箱", "売上高(連結)",
 ]  # fmt: skip
 
 
@@ -179,6 +179,12 @@ SETTLED = [
     ("15", Measure(None, "t"), USD_MILLIONS, "", "Emissions", "15", "t", None),
     ("15", NO_MEASURE, Measure(3), "t", "Emissions", "15000", "t", -3),
     ("12", NO_MEASURE, Measure(6, "", vague="¥"), "JPY", "売上高", "12000000", "JPY", -6),
+    ("990.25", Measure(None, "USD_M"), NO_MEASURE, "", "Revenue", "990.25", "USD_M", None),
+    ("990.25", Measure(None, "USD_M"), USD_MILLIONS, "", "Revenue", "990.25", "USD_M", None),
+    ("990.25", Measure(None, "USD_M"), Measure(None, "USD"), "", "Revenue", "990.25", "USD_M", None),
+    ("$990.25M", NO_MEASURE, NO_MEASURE, "USD_M", "Revenue", "990.25", "USD_M", None),
+    ("990.25", NO_MEASURE, USD_MILLIONS, "USD_M", "Revenue", "990.25", "USD_M", None),
+    ("990.25", NO_MEASURE, NO_MEASURE, "百万円", "Revenue", "990.25", "百万円", None),
     ("15.3", NO_MEASURE, USD_MILLIONS, "", "Effective tax rate", "15.3", "", None),
 ]  # fmt: skip
 
@@ -204,6 +210,11 @@ def test_what_beats_what(
         ("15", NO_MEASURE, USD_MILLIONS, "shares", "Shares"),
         ("15", NO_MEASURE, USD_MILLIONS, "", "Shares outstanding"),
         ("15", NO_MEASURE, USD_MILLIONS, "t", "Emissions"),
+        ("$15", NO_MEASURE, NO_MEASURE, "USD_M", "Revenue"),
+        ("15 million", NO_MEASURE, NO_MEASURE, "USD_K", "Revenue"),
+        ("€15M", NO_MEASURE, NO_MEASURE, "USD_M", "Revenue"),
+        ("15", Measure(None, "USD_M"), Measure(3, "USD"), "", "Revenue"),
+        ("15", NO_MEASURE, Measure(None, "USD"), "USD_M", "Revenue"),
     ],
 )
 def test_what_does_not_go_together_is_refused(cell: str, row: Measure, above: Measure, term: str, name: str) -> None:

@@ -41,7 +41,7 @@ command.add_command(withdraw)
 @library_option
 @click.option(
     "--form",
-    type=click.Choice(["jsonl", "csv", "relations_jsonl", "relations_csv", "graphml"]),
+    type=click.Choice(["csv", "graphml", "jsonl", "parquet", "relations_csv", "relations_jsonl", "xbrl_json", "xlsx"]),
     help="What the files hold. [by their names: figures]",
 )
 @click.option(
@@ -69,10 +69,12 @@ def load(
     \b
     groundwire facts load facts.jsonl
     groundwire facts load turnover.csv --mapping turnover.toml
+    groundwire facts load accounts.xlsx --mapping accounts.toml --dry-run
     groundwire facts load regions.jsonl --form relations_jsonl --mapping relations.toml
 
-    A figure needs metric, entity, period, value, source_doc and locator, in columns of these names. Where a file has
-    others, or lacks one that is the same everywhere, a mapping says so:
+    A figure needs metric, entity, period and value, in columns of these names; what names no source_doc and locator has
+    the file and its row or cell. Where a file has other columns, or lacks one that is the same everywhere, a mapping
+    says so, and `groundwire facts mapping FILE` drafts one:
 
     \b
     [columns]
@@ -114,6 +116,25 @@ def load(
                         done = "would be stored" if dry_run else "stored"
                         say(f"{stored} {done}, {unchanged} unchanged, {refused} refused")
     return SOME_REFUSED if refused else None
+
+
+@command.command(name="mapping")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--form", type=click.Choice(["csv", "parquet", "xlsx"]), help="What the file holds. [by its name]")
+def mapping_(file: Path, form: str | None) -> None:
+    """Draft the mapping of a table, in TOML, from what stands in it. It asks no server and stores nothing.
+
+    \b
+    groundwire facts mapping accounts.xlsx > accounts.toml
+    groundwire facts load accounts.xlsx --mapping accounts.toml --dry-run
+
+    Look it over before it is used: what nothing in the file tells is marked FILL IN, and is refused as long as it is.
+    """
+    from groundwire_server.ingest import propose_mapping
+
+    said = form or {".parquet": "parquet", ".xlsx": "xlsx", ".xlsm": "xlsx"}.get(file.suffix.casefold(), "csv")
+    for line in propose_mapping(file.name, said, file.read_bytes()).splitlines():
+        say(line)
 
 
 @command.command(name="list")

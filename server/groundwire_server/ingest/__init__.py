@@ -22,6 +22,7 @@ from groundwire_server.ingest.events import (
 )
 from groundwire_server.ingest.fact_files import FACT_FILE_FORMS, FactIngestRules
 from groundwire_server.ingest.fact_ingest import FactIngest
+from groundwire_server.ingest.fact_proposal import propose_mapping
 from groundwire_server.ingest.facts import FactFields, FactRules
 from groundwire_server.ingest.folder import SIDECAR_SUFFIX, FolderFault, FolderFile, load_sidecar, walk_folder
 from groundwire_server.ingest.head import DocumentHead, FactFileHead
@@ -74,6 +75,7 @@ __all__ = [
     "load_sidecar",
     "missing_vectors",
     "prepare_documents",
+    "propose_mapping",
     "read_period",
     "recut",
     "relate",

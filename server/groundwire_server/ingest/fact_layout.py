@@ -40,6 +40,7 @@ __all__ = [
     "column_letter",
     "find_heading",
     "read_sheet_figures",
+    "shown_heading",
 ]
 
 LOOKAHEAD = 60
@@ -49,6 +50,7 @@ _PLACE = re.compile(r"#([A-Z]{1,3})", re.IGNORECASE)
 _RANGE = re.compile(r"#([A-Z]{1,3}):#([A-Z]{1,3})", re.IGNORECASE)
 _TIMES = ("filed", "valid_as_of")
 _MOST_SHOWN = 12
+_SCALE = "mapping_toml.scale"
 
 ReadsPeriod = Callable[[str], bool]
 """Whether a text is the name of a period."""
@@ -225,6 +227,8 @@ def find_heading(rows: Sequence[SheetRow], layout: Layout) -> Heading:
             try:
                 return _extended(rows, place, _heading(rows, chosen, layout), layout)
             except DocumentRefused as error:
+                if error.details.get("field") == _SCALE:
+                    raise
                 fits = len(_REQUIRED) - len(_lacking(_names(chosen, layout), layout))
                 if fits > nearest or refusal is None:
                     refusal, nearest = error, fits
@@ -249,8 +253,7 @@ def _extended(rows: Sequence[SheetRow], place: int, heading: Heading, layout: La
     while at + 1 < len(rows) and heading.last - heading.first + 1 < _MOST_LEVELS:
         below = rows[at + 1]
         under = [_cell(below, value.column) for value in heading.columns.values]
-        beside = [cell for column, cell in enumerate(below.cells) if cell and column in heading.columns.fields]
-        if beside or not all(cell.kind is CellKind.TEXT and cell for cell in under):
+        if not all(cell.kind is CellKind.TEXT and cell for cell in under):
             break
         units = all(read_measure(cell.text, layout.signs) for cell in under)
         try:
@@ -294,7 +297,7 @@ def _names(chosen: Sequence[SheetRow], layout: Layout) -> list[str]:
 
 def _carried(row: SheetRow, width: int, *, last: bool) -> list[str]:
     """Texts of a row of headings. Above the last row, a text stands over the blank cells that follow it."""
-    texts = [_shown(_cell(row, column)) for column in range(width)]
+    texts = [shown_heading(_cell(row, column)) for column in range(width)]
     if last:
         return texts
     carried, before = [], ""
@@ -304,19 +307,19 @@ def _carried(row: SheetRow, width: int, *, last: bool) -> list[str]:
     return carried
 
 
-def _shown(cell: Cell) -> str:
+def shown_heading(cell: Cell) -> str:
     """A heading as text: a day as far as its format shows it, a number without separators."""
     if cell.kind is CellKind.DAY:
-        return day_as_shown(cell)
+        return day_asshown_heading(cell)
     if cell.kind is CellKind.NUMBER and "," in cell.text:
         return cell.stored
     return " ".join(cell.text.split())
 
 
-def day_as_shown(cell: Cell) -> str:
+def day_asshown_heading(cell: Cell) -> str:
     """A day as the name of a period: the year, the month or the day, whichever the number format shows.
 
-    >>> day_as_shown(Cell("Dec-24", CellKind.DAY, "2024-12-31", "mmm-yy"))
+    >>> day_asshown_heading(Cell("Dec-24", CellKind.DAY, "2024-12-31", "mmm-yy"))
     '2024-12'
     """
     code = re.sub(r'"[^"]*"|\\.|\[[^\]]*\]', "", cell.format).casefold()
@@ -477,7 +480,7 @@ def _titles(
             ErrorReason.CONTRADICTION,
             f"{layout.name}: the titles above the heading name two scales.",
             hint="Say scale in the mapping.",
-            details={"field": "mapping_toml.scale"},
+            details={"field": _SCALE},
         )
     shares: Shares = next((measure.shares for measure in found if measure.power is not None), "same")
     vague = next((measure.vague for measure in found if measure.vague), "")
@@ -518,7 +521,7 @@ def _cell(row: SheetRow, column: int) -> Cell:
 
 def _repeats(row: SheetRow, heading: Heading) -> bool:
     """Whether a row is the heading again, as on the next page of a print."""
-    texts = [_shown(_cell(row, column)) for column in range(len(heading.names))]
+    texts = [shown_heading(_cell(row, column)) for column in range(len(heading.names))]
     if not any(texts):
         return False
     if [text.casefold() for text in texts] == [name.casefold() for name in heading.names]:
@@ -535,7 +538,7 @@ def _begins_another(row: SheetRow, heading: Heading, layout: Layout) -> bool:
     wide = layout.mapping.table.wide
     if wide is None or "period" not in wide.heading:
         return False
-    texts = [_shown(_cell(row, value.column)) for value in heading.columns.values]
+    texts = [shown_heading(_cell(row, value.column)) for value in heading.columns.values]
     told = [text for text in texts if text]
     if not told or not all(layout.reads_period(text) for text in told):
         return False
@@ -571,6 +574,8 @@ def _figures(
                 RowRefused(ErrorReason.VALUE_MALFORMED, _told(layout, row, None, why), column="", value=extra[0].text),
             )
             return
+    if table.wide is not None and not table.wide.columns:
+        yield from _without_heading(row, heading, layout)
     shared = _shared_fields(row, heading, layout)
     for value in heading.columns.values:
         cell = _cell(row, value.column)
@@ -604,6 +609,16 @@ def _figures(
         )
 
 
+def _without_heading(row: SheetRow, heading: Heading, layout: Layout) -> Iterator[tuple[int, RowRefused]]:
+    """Numbers of a row that no heading tells of."""
+    for column, cell in enumerate(row.cells):
+        named = column < len(heading.names) and heading.names[column]
+        if cell and not named and column not in heading.columns.fields and is_amount(cell.text):
+            value = _Value(column, {}, NO_MEASURE)
+            why = _told(layout, row, value, "The column has no heading.")
+            yield row.number, refuse(ErrorReason.FACT_FIELD_MISSING, f"#{column_letter(column)}", cell.text, why)
+
+
 def _shared_fields(row: SheetRow, heading: Heading, layout: Layout) -> dict[str, object]:
     constants = layout.mapping.constants
     found: dict[str, object] = {}
@@ -622,7 +637,7 @@ def _field(name: str, cell: Cell) -> object:
     if not cell:
         return None
     if cell.kind is CellKind.DAY:
-        return cell.stored if name in _TIMES or name not in FACT_FIELDS else day_as_shown(cell)
+        return cell.stored if name in _TIMES or name not in FACT_FIELDS else day_asshown_heading(cell)
     if cell.kind is CellKind.TRUTH and name not in FACT_FIELDS:
         return cell.text == "TRUE"
     if cell.kind is CellKind.NUMBER:

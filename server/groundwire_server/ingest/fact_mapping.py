@@ -10,7 +10,10 @@ from typing import Self
 from groundwire_server.errors import ErrorReason, InvalidRequest, Violation
 from groundwire_server.ingest.table_rules import TABLE_KEYS, TableRules, read_table_rules
 
-__all__ = ["FACT_FIELDS", "FactMapping"]
+__all__ = ["FACT_FIELDS", "FILL_IN", "FactMapping"]
+
+FILL_IN = "FILL IN"
+"""What a proposal has where only a person knows; a mapping that still holds it is refused."""
 
 FACT_FIELDS = (
     "metric",
@@ -72,6 +75,10 @@ class FactMapping:
             violations.append(Violation(f"{_FIELD}.{name}", ErrorReason.UNKNOWN_NAME, why))
         for part in ("columns", "constants"):
             for name in tables[part]:
+                if tables[part][name] == FILL_IN:
+                    violations.append(
+                        Violation(f"{_FIELD}.{part}.{name}", ErrorReason.VALUE_REQUIRED, "is to be filled in")
+                    )
                 if name not in FACT_FIELDS:
                     why = f"no such field; known: {', '.join(FACT_FIELDS)}"
                     violations.append(Violation(f"{_FIELD}.{part}.{name}", ErrorReason.UNKNOWN_NAME, why))

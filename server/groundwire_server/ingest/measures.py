@@ -29,6 +29,7 @@ __all__ = [
     "same_unit",
     "scale_words",
     "split_measure",
+    "unit_measure",
     "unit_words",
 ]
 
@@ -231,6 +232,16 @@ def _per(text: str) -> tuple[str, bool, str]:
     return text, False, ""
 
 
+def unit_measure(unit: str) -> Measure:
+    """What a code of a unit says of scale by itself; false where it says none.
+
+    >>> unit_measure("USD_M"), bool(unit_measure("USD"))
+    (Measure(power=6, unit='USD', shares='same', vague=''), False)
+    """
+    measure = read_title(unit.replace("_", " "))
+    return measure if measure.power is not None else NO_MEASURE
+
+
 def is_money(unit: str) -> bool:
     """Whether a unit is a currency.
 
@@ -362,7 +373,7 @@ def _phrase(phrase: str, signs: MoneySigns) -> Measure:
         meant = {_sign(sign, phrase, signs) for sign in parts.signs}
         unit = meant.pop() if len(meant) == 1 else ""
         vague = "" if unit else parts.signs[0]
-    if parts.by_letter and not unit and not vague:
+    if parts.by_letter and not (vague or (unit and is_money(unit))):
         return NO_MEASURE
     return Measure(power, unit, shares, vague)
 
@@ -381,13 +392,16 @@ def _parts(phrase: str) -> _Parts | None:
     """None where a word is none of these."""
     parts = _Parts()
     tens = 0
-    for word in _words(_IN_DIGITS.sub(lambda match: _DIGITS_WORD[match[0]], phrase)):
+    words = _words(_IN_DIGITS.sub(lambda match: _DIGITS_WORD[match[0]], phrase))
+    if words is None:
+        return None
+    for word in words:
         if word.casefold() in _FILLERS or word in ",:;()-–—.&":
             continue
         if re.fullmatch(r"10{1,3}", word) and not tens and not parts.powers:
             tens = len(word) - 1
             continue
-        read = _word(word, bool(parts.units or parts.signs))
+        read = _word(word)
         if read is None:
             return None
         power, unit = read
@@ -425,10 +439,14 @@ def _shares_of(rest: str) -> Shares:
     alone = re.sub(r"per[\s-]+(?:\w+\s+)?(?:share|unit|ads)s?|每股\S*|[1１一]?株当\S*|每\s*股\S*", "", text)
     if not re.search(r"shares?|股数|股份|株式|株数|股", alone):
         return "same"
-    return "unclear" if any(read is not None and read[0] is not None for read in map(_word, _words(alone))) else "own"
+    scales = (read[0] for read in map(_word, re.findall(r"\w+", alone)) if read is not None)
+    return "unclear" if any(power is not None for power in scales) else "own"
 
 
-def _words(phrase: str) -> list[str]:
+def _words(phrase: str) -> list[str] | None:
+    """None where something is no word at all."""
+    if _WORD.sub("", phrase).strip():
+        return None
     return [word for match in _WORD.finditer(phrase) for word in _unglued(match[0])]
 
 
@@ -457,14 +475,14 @@ def _known(text: str) -> bool:
     return text in _UNITS or text in _SCALES or text in _FILLERS or text in _SIGNS
 
 
-def _word(word: str, after_unit: bool = True) -> tuple[int | None, str] | None:
+def _word(word: str) -> tuple[int | None, str] | None:
     """(power, unit) of a word; None where it is neither."""
     folded = word.casefold()
     if word in _LETTERS:
         return _LETTERS[word], ""
     if folded in _SCALES:
         return _SCALES[folded], ""
-    if folded in _MONEY_LETTERS and after_unit:
+    if folded in _MONEY_LETTERS:
         return _MONEY_LETTERS[folded], ""
     if folded in _UNITS:
         return None, _UNITS[folded]

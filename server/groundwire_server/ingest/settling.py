@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from groundwire_server.errors import ErrorReason
 from groundwire_server.ingest.cell_value import CellNumber, plain_decimal, scaled
 from groundwire_server.ingest.fact_values import refuse
-from groundwire_server.ingest.measures import SHARES, Measure, is_left_alone, is_money, same_unit
+from groundwire_server.ingest.measures import SHARES, Measure, is_left_alone, is_money, same_unit, unit_measure
 
 __all__ = ["Settled", "kind_of_name", "settle"]
 
@@ -89,6 +89,10 @@ def settle(figure: CellNumber, row: Measure, above: Measure, *, term_unit: str, 
     Raises:
         RowRefused: FACT_UNIT_MISMATCH where two of them do not go together, or a sign of money has no country.
     """
+    scaled_unit = row.unit or term_unit
+    if unit_measure(scaled_unit):
+        _check_scaled(figure, row, above, scaled_unit, shown)
+        return Settled(plain_decimal(figure.number), scaled_unit, None)
     unit = _unit(figure, row, above, term_unit, name, shown)
     power = figure.power if figure.power is not None else row.power
     if power is None:
@@ -99,6 +103,19 @@ def settle(figure: CellNumber, row: Measure, above: Measure, *, term_unit: str, 
     return Settled(plain_decimal(value), unit, decimals)
 
 
+def _check_scaled(figure: CellNumber, row: Measure, above: Measure, unit: str, shown: str) -> None:
+    """A unit that is a scale itself (USD_M) takes a number as it stands, where nothing says another scale."""
+    own = unit_measure(unit)
+    said = figure.unit or above.unit
+    power = next((each for each in (figure.power, row.power, above.power) if each is not None), None)
+    if said and own.unit and not same_unit(said, own.unit):
+        raise _mismatch(shown, f"The figure is measured in {unit}; {said} is said of it.")
+    if power is not None and power != own.power:
+        raise _mismatch(shown, f"The figure is measured in {unit}; it is counted in 10^{power}.")
+    if power is None and (figure.unit or (above.unit and not row.unit)):
+        raise _mismatch(shown, f"The figure is measured in {unit}; {said} is said of it, without a scale.")
+
+
 def _unit(figure: CellNumber, row: Measure, above: Measure, term_unit: str, name: str, shown: str) -> str:
     if figure.unit and row.unit and not same_unit(figure.unit, row.unit):
         raise _mismatch(shown, f"The cell says {figure.unit}, its row {row.unit}.")
@@ -106,7 +123,7 @@ def _unit(figure: CellNumber, row: Measure, above: Measure, term_unit: str, name
     if said:
         if above.unit and is_money(said) and is_money(above.unit) and not same_unit(said, above.unit):
             raise _mismatch(shown, f"The row says {said}, what stands above it {above.unit}.")
-        return said
+        return term_unit if term_unit and same_unit(said, term_unit) else said
     if row.vague and not term_unit:
         raise _without_country(row.vague, shown)
     if term_unit and (is_left_alone(term_unit) or not is_money(term_unit)):

@@ -6,6 +6,7 @@ holds more than a batch of them.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import json
 import os
@@ -13,9 +14,10 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import groundwire_server
 from groundwire_server.errors import DocumentRefused, ErrorReason
@@ -31,6 +33,68 @@ __all__ = ["main", "stream_rows"]
 
 _BATCH_ROWS = 256
 _CLOCK_FACTOR = 20
+_MOST_IDLE = 2
+
+
+class _Processes:
+    """Processes that wait for the next file. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._idle: list[subprocess.Popen[bytes]] = []
+
+    def take(self) -> subprocess.Popen[bytes]:
+        """One that waits, or a new one."""
+        with self._lock:
+            while self._idle:
+                process = self._idle.pop()
+                if process.poll() is None:
+                    return process
+                _end(process)
+        return _start()
+
+    def give_back(self, process: subprocess.Popen[bytes]) -> None:
+        """Keep it for the next file, if there is room."""
+        with self._lock:
+            if len(self._idle) < _MOST_IDLE:
+                self._idle.append(process)
+                return
+        _end(process)
+
+    def close(self) -> None:
+        """End those that wait."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for process in idle:
+            _end(process)
+
+
+_PROCESSES = _Processes()
+atexit.register(_PROCESSES.close)
+
+
+def _start() -> subprocess.Popen[bytes]:
+    home = str(Path(groundwire_server.__file__).parent.parent)
+    environ = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
+    environ["PYTHONPATH"] = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH", ""))))
+    environ |= {"ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "groundwire_server.readers.cell_process"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=environ,
+        start_new_session=True,
+    )
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            with contextlib.suppress(OSError):
+                stream.close()
+    process.wait()
 
 
 def stream_rows(kind: str, source: Source, sheets: Sequence[str] = ()) -> Iterator[SheetRow]:
@@ -43,22 +107,12 @@ def stream_rows(kind: str, source: Source, sheets: Sequence[str] = ()) -> Iterat
         DocumentRefused: what the reader raises; DOCUMENT_TOO_LARGE over the bounds of time or memory; DOCUMENT_BROKEN
             when the process breaks down.
     """
-    home = str(Path(groundwire_server.__file__).parent.parent)
-    environ = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
-    environ["PYTHONPATH"] = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH", ""))))
-    environ |= {"ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "groundwire_server.readers.cell_process"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=environ,
-        start_new_session=True,
-    )
+    process = _PROCESSES.take()
     timed_out = threading.Event()
     timer = threading.Timer(source.options.max_seconds * _CLOCK_FACTOR, _time_out, (process, timed_out))
     timer.daemon = True
     timer.start()
+    done = False
     try:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -66,16 +120,16 @@ def stream_rows(kind: str, source: Source, sheets: Sequence[str] = ()) -> Iterat
         head = {"kind": kind, "doc_id": source.doc_id, "sheets": list(sheets), "options": options}
         with contextlib.suppress(OSError):
             write_frame(process.stdin, head, source.raw)
-            process.stdin.close()
-        yield from _answers(process.stdout, process, source, timed_out)
+        refusal = yield from _answers(process.stdout, process, source, timed_out)
+        done = True
     finally:
         timer.cancel()
-        process.kill()
-        for stream in (process.stdin, process.stdout):
-            if stream is not None:
-                with contextlib.suppress(OSError):
-                    stream.close()
-        process.wait()
+        if done and not timed_out.is_set():
+            _PROCESSES.give_back(process)
+        else:
+            _end(process)
+    if refusal is not None:
+        raise refusal
 
 
 def _time_out(process: subprocess.Popen[bytes], timed_out: threading.Event) -> None:
@@ -85,7 +139,8 @@ def _time_out(process: subprocess.Popen[bytes], timed_out: threading.Event) -> N
 
 def _answers(
     stream: IO[bytes], process: subprocess.Popen[bytes], source: Source, timed_out: threading.Event
-) -> Iterator[SheetRow]:
+) -> Generator[SheetRow, None, DocumentRefused | None]:
+    """The rows, and in the end the reader's own refusal, after which the process can go on."""
     options = source.options
     while True:
         answer = read_frame(stream)
@@ -97,9 +152,9 @@ def _answers(
             case "rows":
                 yield from map(decode_row, json.loads(body))
             case "end":
-                return
+                return None
             case "refused":
-                raise decode_refusal(body)
+                return decode_refusal(body)
             case _:
                 raise DocumentRefused(
                     ErrorReason.DOCUMENT_TOO_LARGE,
@@ -129,32 +184,36 @@ def _broke_down(source: Source) -> DocumentRefused:
 
 
 def main() -> int:
-    """The other side: one request on standard input, its rows on standard output."""
+    """The other side: requests on standard input, until it ends; their rows on standard output."""
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints must not run into an answer
-    request = read_frame(requests)
-    if request is None:
-        return 1
-    head, raw = request
+    while (request := read_frame(requests)) is not None:
+        try:
+            if not _answer(*request, answers):
+                break
+        except BrokenPipeError:
+            return 1
+    return 0
+
+
+def _answer(head: dict[str, Any], raw: bytes, answers: IO[bytes]) -> bool:
+    """Whether the process may go on."""
     options = ReadOptions(**{name: head["options"][name] for name in PLAIN_OPTIONS})
     source = Source(head["doc_id"], raw, options=options)
     try:
         limit(options)
         rows = read_workbook_rows(source, head["sheets"]) if head["kind"] == "xlsx" else read_parquet_rows(source)
-        batch: list[object] = []
-        for row in rows:
-            batch.append(encode_row(row))
-            if len(batch) >= _BATCH_ROWS:
-                write_frame(answers, {"kind": "rows"}, json.dumps(batch, ensure_ascii=False).encode("utf-8", "replace"))
-                batch.clear()
-        write_frame(answers, {"kind": "rows"}, json.dumps(batch, ensure_ascii=False).encode("utf-8", "replace"))
+        while batch := list(islice(rows, _BATCH_ROWS)):
+            packed = json.dumps(list(map(encode_row, batch)), ensure_ascii=False).encode("utf-8", "replace")
+            write_frame(answers, {"kind": "rows"}, packed)
         write_frame(answers, {"kind": "end"}, b"")
     except DocumentRefused as error:
         write_frame(answers, {"kind": "refused"}, encode_refusal(error))
     except MemoryError:
         write_frame(answers, {"kind": "memory"}, b"")
+        return False
     except BrokenPipeError:
-        return 1
+        raise
     except Exception as error:  # noqa: BLE001 - libraries raise whatever comes to them on a damaged file
         refusal = DocumentRefused(
             ErrorReason.DOCUMENT_BROKEN,
@@ -163,7 +222,7 @@ def main() -> int:
             details={"fault": type(error).__name__},
         )
         write_frame(answers, {"kind": "refused"}, encode_refusal(refusal))
-    return 0
+    return True
 
 
 if __name__ == "__main__":
