@@ -116,7 +116,7 @@ class Table:
         """Ids of many nodes, in UTF-8."""
         ends = self.node_ends[nodes]
         starts = np.where(nodes > 0, self.node_ends[nodes - 1], 0)
-        whole = memoryview(self.node_ids)
+        whole = self.node_ids.data
         return [whole[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
 
     def find_nodes(self, ids: Sequence[bytes]) -> list[int]:

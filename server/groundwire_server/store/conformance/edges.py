@@ -79,6 +79,11 @@ def a_changed_source_is_replaced(places: Places) -> None:
     _put(store, make_edge(label=Label.RESTRICTED))
     same(store.reader().edges(Label.CONFIDENTIAL, nodes, outgoing=True), [], "under a stricter label")
     same(len(store.reader().retired_edge(Label.INTERNAL, edge_id)), 2, "both that were")
+    other, first, second = make_edge("x", "y"), make_edge("u", "v"), make_edge("u", "v", label=Label.PUBLIC)
+    same(_put(store, other, first, other, second, other), WriteCounts(3, 2), "several times in one go")
+    found = store.reader().edges(Label.PUBLIC, [("entity", "u"), ("entity", "x")], outgoing=True)
+    same([e.record for e in found], [second], "what came last")
+    same(len(store.reader().edges(Label.INTERNAL, [("entity", "x")], outgoing=True)), 1, "what came thrice")
     store.close()
 
 

@@ -116,6 +116,7 @@ class _Writing:
         if waiting is not None:
             if waiting[3:] == columns:
                 return False
+            gone = {name for name, *_ in self._waiting}
             self.insert()
             self._read({edge_id})
         if key in self._living:
