@@ -118,7 +118,7 @@ class _Writing:
                 return False
             gone = {name for name, *_ in self._waiting}
             self.insert()
-            self._read({edge_id})
+            self._read(gone)
         if key in self._living:
             edge_row, event, held = self._living[key]
             if held == columns:
