@@ -35,6 +35,7 @@ from groundwire_server.settings import load_settings
 
 NAMES = ("parent_of", "competes_with", "supplies")
 LEAVES, FAN = 10_000, 100
+ROWS_A_FILE = 100_000
 FEW = 5  # rounds of what takes seconds
 
 
@@ -74,7 +75,9 @@ def load(client: Client, edges: list[tuple[str, str, str]]) -> None:
     ]
     metric = Term(TermKind.METRIC, "REVENUE", metric=MetricDetail(unit="USD", additivity=Additivity.SUM))
     client.update_glossary([metric])
-    files = [FactFile(name, "\n".join(rows).encode()) for name, rows in (("e.jsonl", lines), ("f.jsonl", facts))]
+    parts = [lines[at : at + ROWS_A_FILE] for at in range(0, len(lines), ROWS_A_FILE)]
+    named = [*((f"e{number}.jsonl", rows) for number, rows in enumerate(parts)), ("f.jsonl", facts)]
+    files = [FactFile(name, "\n".join(rows).encode()) for name, rows in named]
     with client.ingest_facts(files) as events:
         summary = events.collect().summary
     if summary.failed:
