@@ -230,7 +230,13 @@ def _figures() -> Iterator[Question]:
     for operation in (1, 2, 3, 4):
         counted = metric_pb2.Calculation(operation=operation, first=0, second=1)
         yield query(queries=plain[:2], calculations=[counted])
-    for more in ({}, {"metric": "REVENUE"}, {"metric": "REVENUE", "entity": "ACME"}, {"entity": "HIDDENCO"}):
+    for more in (
+        {},
+        {"metric": "REVENUE"},
+        {"metric": "REVENUE", "entity": "ACME"},
+        {"entity": "HIDDENCO"},
+        {"with_unlisted": True},
+    ):
         for size in (0, 1, 3):
             described = metric_pb2.DescribeMetricsRequest(page_size=size, **more)
             yield Question("metric", "DescribeMetrics", described)

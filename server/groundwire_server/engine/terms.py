@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import merge
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from groundwire_server.engine.period_gaps import period_gaps
 from groundwire_server.errors import ErrorReason, InvalidRequest
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["MAX_PERIODS", "TermDescription", "TermPlace", "TermWish", "describe_terms", "place_of"]
 
 MAX_PERIODS = 400
+_MOST_KEPT = 20_000
 
 # Library, kind, axis, code: the order of the list.
 TermPlace = tuple[str, int, str, str]
@@ -157,7 +160,7 @@ def _describe(
     snapshot: Snapshot, principal: Principal, term: Term, metric: str | None, entity: str | None, *, unlisted: bool
 ) -> TermDescription:
     unknown = metric is None or entity is None
-    extent = FactExtent() if unknown else _extent(snapshot, principal, term, metric or "", entity or "")
+    extent = FactExtent() if unknown else _kept_extent(snapshot, principal, term, metric or "", entity or "")
     gaps, gap_count = period_gaps(extent.periods, MAX_PERIODS)
     periods = tuple(dict.fromkeys(period for _, _, period in extent.periods))
     return TermDescription(
@@ -171,6 +174,23 @@ def _describe(
         gap_count=gap_count,
         unlisted=unlisted,
     )
+
+
+# A state never changes, and what there is in it is asked again and again.
+_KEPT: WeakKeyDictionary[Snapshot, dict[tuple[object, ...], FactExtent]] = WeakKeyDictionary()
+_LOCK = threading.Lock()
+
+
+def _kept_extent(snapshot: Snapshot, principal: Principal, term: Term, metric: str, entity: str) -> FactExtent:
+    with _LOCK:
+        kept = _KEPT.setdefault(snapshot, {})
+    asked = (principal.clearance, place_of(snapshot.library_id, term), metric, entity)
+    found = kept.get(asked)
+    if found is None:
+        found = _extent(snapshot, principal, term, metric, entity)
+        if len(kept) < _MOST_KEPT:
+            kept[asked] = found
+    return found
 
 
 def _extent(snapshot: Snapshot, principal: Principal, term: Term, metric: str, entity: str) -> FactExtent:

@@ -1,4 +1,4 @@
-"""How far the figures of a code reach, told by groups and not by figures."""
+"""How far the figures of a code reach, told without making figures of the rows."""
 
 from __future__ import annotations
 
@@ -33,10 +33,15 @@ def read_fact_extent(
         "member": "" if member is None else encode_dimensions([member])[1:-1],
         **wanted,
     }
-    where = " AND ".join(tests)
-    (facts,) = connection.execute(f"SELECT count(DISTINCT fact_id) FROM fact WHERE {where}", given).fetchone()
     rows = connection.execute(
-        f"SELECT period_first, period_last, period, unit FROM fact WHERE {where} GROUP BY 1, 2, 3, 4", given
-    ).fetchall()
-    days = {(date.fromisoformat(first), date.fromisoformat(last), period) for first, last, period, _ in rows}
-    return FactExtent(facts, tuple(sorted(days)), tuple(sorted({unit for *_, unit in rows})))
+        f"SELECT fact_id, period_first, period_last, period, unit FROM fact WHERE {' AND '.join(tests)}", given
+    )
+    facts: set[str] = set()
+    spans: set[tuple[str, str, str]] = set()
+    units: set[str] = set()
+    for fact_id, first, last, period, unit in rows:
+        facts.add(fact_id)
+        spans.add((first, last, period))
+        units.add(unit)
+    days = sorted((date.fromisoformat(first), date.fromisoformat(last), period) for first, last, period in spans)
+    return FactExtent(len(facts), tuple(days), tuple(sorted(units)))
