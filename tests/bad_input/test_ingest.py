@@ -195,7 +195,7 @@ def test_a_relation(here: House, told: Tell, fields: dict[str, Any]) -> None:
         "broken_json",
         "suffix",
         "form",
-        "form_not_built",
+        "no_workbook",
         "mapping",
         "no_name",
     ],

@@ -336,6 +336,7 @@ def test_settings_say_where_they_come_from_and_can_be_given_back(here: House) ->
         "budget_unit": ("characters", "default"),
         "default_label": ("PUBLIC", "library"),
         "k1": ("0.9", "library"),
+        "relations_from": ("glossary,metadata", "default"),
         "vector_depth": ("200", "default"),
     }
     assert (read.tuning.fusion, read.tuning.glossary_variants, read.tuning.reranker) == ("linear", False, "none")

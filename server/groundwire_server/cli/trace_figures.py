@@ -25,6 +25,7 @@ _channel = click.option("--channel", type=WORDS, metavar="CHANNEL", default="", 
 @_channel
 @click.option("--relation", type=WORDS, metavar="RELATION", default="", help="Relation that leads down. [parent_of]")
 @click.option("--depth", type=COUNT, help="How many levels down. [all]")
+@click.option("--operands", type=COUNT, help="How many of the figures are shown; all of them count. [100]")
 @click.option(
     "--valid-in", type=WORDS, metavar="PERIOD", default="", help="When the relations are to hold. [in the period]"
 )
@@ -40,6 +41,7 @@ def rollup(
     channel: str,
     relation: str,
     depth: int | None,
+    operands: int | None,
     valid_in: str,
     unverified: bool,
     libraries: tuple[str, ...],
@@ -62,6 +64,7 @@ def rollup(
             channel=channel,
             relation=relation,
             max_depth=depth or 0,
+            max_operands=operands or 0,
             valid_in=valid_in,
             include_unverified=unverified,
             **call_options(libraries, language, strict),

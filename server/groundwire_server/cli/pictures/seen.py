@@ -142,6 +142,7 @@ def _take_derived(snippet_id: str, figure: DerivedFigure, maker: PictureMaker) -
     lines.append(figure.expression or figure.operation.name.lower())
     lines += ["partial"] if figure.partial else []
     lines += ["rounded"] if figure.rounded else []
+    lines += ["unlike days"] if figure.unlike_days else []
     maker.box(Box(snippet_id, tuple(lines), BoxKind.DERIVED))
     for place, operand in enumerate(figure.operand_ids, 1):
         maker.arrow(Arrow(snippet_id, operand, f"#{place}"))
