@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from groundwire_server.citation.request import NOT_FOUND, CitationCheck, CitationVerdict
+from groundwire_server.citation.titled import TITLES, verify_titled
 from groundwire_server.evidence import GraphEdge, GraphPath, Lineage, Principal, format_node_id
-from groundwire_server.store import StoredEdge, StoreReader
+from groundwire_server.store import StoredEdge
+
+if TYPE_CHECKING:
+    from groundwire_server.library import Snapshot
 
 __all__ = ["verify_edge", "verify_path"]
 
 
 def verify_edge(
-    sources: Sequence[Lineage], claim: GraphEdge, library_id: str, reader: StoreReader, principal: Principal
+    sources: Sequence[Lineage], claim: GraphEdge, snapshot: Snapshot, principal: Principal
 ) -> CitationCheck:
     """EXACT when the relation stands with every cited source, SUPERSEDED when it, or one of them, stood before.
 
     Args:
         sources: as they were given out; those that name no document say nothing.
     """
+    if claim.extractor == TITLES:
+        return verify_titled([source for source in sources if source.doc_id], claim, snapshot, principal)
+    reader = snapshot.reader
     living = _stated(reader.edge(principal.clearance, claim.edge_id), claim, principal)
     gone = _stated(reader.retired_edge(principal.clearance, claim.edge_id), claim, principal)
     cited = {(source.doc_id, source.source_locator) for source in sources if source.doc_id}
@@ -27,12 +35,12 @@ def verify_edge(
         return CitationCheck(CitationVerdict.EXACT)
     if not (living or gone) or not cited <= now | before:
         return NOT_FOUND
-    return CitationCheck(CitationVerdict.SUPERSEDED, _lineage(living[0], library_id) if living else None)
+    return CitationCheck(CitationVerdict.SUPERSEDED, _lineage(living[0], snapshot.library_id) if living else None)
 
 
-def verify_path(claim: GraphPath, library_id: str, reader: StoreReader, principal: Principal) -> CitationCheck:
+def verify_path(claim: GraphPath, snapshot: Snapshot, principal: Principal) -> CitationCheck:
     """The worst verdict of its edges, and each of them in order. Edges that do not hang together are no chain."""
-    verdicts = tuple(verify_edge(edge.sources, edge, library_id, reader, principal).verdict for edge in claim.edges)
+    verdicts = tuple(verify_edge(edge.sources, edge, snapshot, principal).verdict for edge in claim.edges)
     if not _is_chain(claim):
         return CitationCheck(CitationVerdict.NOT_FOUND, members=verdicts)
     return CitationCheck(max(verdicts), members=verdicts)

@@ -43,5 +43,5 @@ def verify_citation(request: VerifyRequest, principal: Principal, snapshots: Seq
         return verify_figure(lineage, claim, snapshot.reader, snapshot.fact_names, principal)
     if isinstance(claim, GraphEdge):
         sources = (lineage, *lineage.members)
-        return verify_edge(sources, claim, snapshot.library_id, snapshot.reader, principal)
-    return verify_path(claim, snapshot.library_id, snapshot.reader, principal)
+        return verify_edge(sources, claim, snapshot, principal)
+    return verify_path(claim, snapshot, principal)
