@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -338,3 +339,78 @@ def test_settings_name_what_relations_are_derived_from() -> None:
         with pytest.raises(InvalidRequest) as refused:
             LibraryConfig(relations_from=wrong).check()
         assert [each.field for each in refused.value.violations] == ["relations_from"]
+
+
+# ---- what is hidden
+
+
+SEEN = st.one_of(
+    st.builds(document, st.sampled_from("ab"), NAMES, st.just(Label.PUBLIC)),
+    st.builds(
+        fact,
+        st.sampled_from("ab"),
+        NAMES,
+        st.sampled_from(["REVENUE", "COGS"]),
+        st.just(Label.PUBLIC),
+        st.just(ReviewStatus.APPROVED),
+        st.sampled_from("12"),
+    ),
+    st.builds(glossary, st.sampled_from(GLOSSARIES)),
+    st.builds(setting, st.sampled_from([ALL, "facts"])),
+)
+HIDDEN = st.one_of(
+    st.builds(document, st.sampled_from("xy"), NAMES, st.sampled_from([Label.CONFIDENTIAL, Label.RESTRICTED])),
+    st.builds(
+        fact,
+        st.sampled_from("abx"),
+        NAMES,
+        st.sampled_from(["REVENUE", "COGS", "HIDDEN"]),
+        st.sampled_from([Label.CONFIDENTIAL, Label.RESTRICTED]),
+        st.sampled_from([ReviewStatus.APPROVED, ReviewStatus.PENDING]),
+        st.sampled_from("34"),
+    ),
+    st.builds(withdrawal, st.sampled_from("xy"), st.just(Label.CONFIDENTIAL)),
+)
+
+
+def seen_by_the_public(steps: list[Step]) -> tuple[list[tuple[str, str]], str]:
+    """What a caller without clearance finds of derived edges, and the id of the state that it sees."""
+    with tempfile.TemporaryDirectory() as folder:
+        world = World(opened(Path(folder), LibraryConfig(ambiguous="report", relations_from=ALL)))
+        for step in steps:
+            step(world)
+        rows = [each for edge in world.library.store.reader().edge_page(Label.PUBLIC, limit=1000) for each in edge]
+        snapshot_id = world.library.snapshot().snapshot_id(Principal("p", Label.PUBLIC))
+        world.library.close()
+        return sorted((said((row.record,))[0], row.record.label.name) for row in rows), snapshot_id
+
+
+@settings(max_examples=40)
+@given(st.lists(st.tuples(st.booleans(), SEEN, HIDDEN), max_size=8))
+def test_what_is_hidden_changes_nothing_of_what_is_seen(drawn: list[tuple[bool, Step, Step]]) -> None:
+    visible = [seen for is_seen, seen, _ in drawn if is_seen]
+    everything = [seen if is_seen else hidden for is_seen, seen, hidden in drawn]
+    assert seen_by_the_public(everything) == seen_by_the_public(visible)
+
+
+FIGURES = st.lists(
+    st.builds(
+        fact,
+        st.sampled_from("ab"),
+        NAMES,
+        st.sampled_from(["REVENUE", "売上高", "COGS"]),
+        LABELS,
+        st.just(ReviewStatus.APPROVED),
+        st.sampled_from("12"),
+    ),
+    max_size=6,
+)
+
+
+@settings(max_examples=25)
+@given(FIGURES, st.randoms(use_true_random=False))
+def test_edges_of_figures_do_not_depend_on_their_order(figures: list[Step], random: Random) -> None:
+    shuffled = list(figures)
+    random.shuffle(shuffled)
+    edges, others = (seen_by_the_public([glossary(TERMS), *each])[0] for each in (figures, shuffled))
+    assert edges == others
