@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-from report import CACHE, Report, say
+from report import CACHE, Report, digits, say
 
 from groundwire import Client, FactFile, Figures, MetricFact, MetricFound, MetricQuery, Synonym, Term, TermKind
 from groundwire_server.settings import load_settings
@@ -109,7 +109,7 @@ def load(report: Report, client: Client, process: subprocess.Popen[str], facts: 
 
 def measure(report: Report, client: Client, process: subprocess.Popen[str], facts: int, rounds: int) -> None:
     """Ours and the peer in turn, the same random queries."""
-    peer = table(facts)
+    peer = peer_table(facts)
     draw = random.Random(11)
     for count, goal in ((1, ONE_GOAL_MS), (100, HUNDRED_GOAL_MS)):
         turns = rounds if count == 1 else max(5, rounds // 5)
@@ -157,7 +157,7 @@ def values(answer: Figures) -> list[str]:
 LOOKUP = "SELECT value, unit, source FROM fact WHERE metric = ? AND entity = ? AND first = ? AND last = ?"
 
 
-def table(facts: int) -> Any:
+def peer_table(facts: int) -> Any:
     """The peer: the same rows."""
     peer = duckdb.connect()
     peer.execute("SET threads = 1")
@@ -215,6 +215,25 @@ def serve(data: Path) -> None:
     with running_server(load_settings(given, environ={})) as address:
         say(address)
         sys.stdin.read()
+
+
+def table(lines: list[dict[str, Any]]) -> str:
+    """The lines as docs/figures.md shows them."""
+    rows = ["| what | ours | server CPU | peer | ratio | goal | load |", "|---|---|---|---|---|---|---|"]
+    for line in lines:
+        cpu = f"{line['server_cpu_ms']:.1f} ms" if "server_cpu_ms" in line else f"{line['server_cpu_s']:.0f} s"
+        peer = f"{line['peer']} {line['peer_value']:.2f} {line['unit']}" if "peer" in line else ""
+        cells = (
+            line["name"],
+            f"{digits(line['value'])} {line['unit']}",
+            cpu,
+            peer,
+            digits(line.get("ratio")),
+            f"{digits(line['goal'])} {line['unit']}" if "goal" in line else "",
+            str(line["load"]),
+        )
+        rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join(rows)
 
 
 if __name__ == "__main__":

@@ -126,7 +126,13 @@ def _reading(
         by_fact.setdefault((row.unit.lower(), row.source, metric, entity), []).append(row)
     figures: list[Figure] = []
     for key in sorted(by_fact):
-        versions = sorted(by_fact[key], key=lambda row: (row.moment, row.number))
+        filed = sorted(by_fact[key], key=lambda row: (row.moment, row.number))
+        # What one filing says in several places is one version, and the last of these tells it.
+        versions = [
+            row
+            for row, later in zip(filed, [*filed[1:], None], strict=True)
+            if later is None or later.filed != row.filed or Fraction(later.value) != Fraction(row.value)
+        ]
         count = len(versions)
         numbers = {"LATEST": [count], "AS_REPORTED": [1], "ALL": list(range(1, count + 1))}[seen.policy]
         several = count > 1

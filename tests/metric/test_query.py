@@ -657,3 +657,31 @@ def test_a_figure_that_gets_its_date_of_filing_is_not_the_last_for_ever(tmp_path
     assert latest.payload.version is not None
     assert (latest.payload.version.version, latest.payload.version.latest_version) == (2, 2)
     library.close()
+
+
+def test_what_one_filing_says_in_several_places_is_one_version(tmp_path: Path) -> None:
+    facts = [
+        figure("REVENUE", "ACME", "2020", value, locator=f"page={page}", filed_at=filed)
+        for page, (value, filed) in enumerate(
+            (("100", FILED), ("100.0", FILED), ("101", FILED.replace(month=9)), ("101", FILED.replace(month=9)))
+        )
+    ]
+    library = open_library(tmp_path, GLOSSARY, [facts])
+    query = MetricQuery("REVENUE", "ACME", "2020")
+    told = {}
+    for policy in VersionPolicy:
+        answer = ask(library, request=MetricRequest((query,), versions=policy))
+        outcome = answer.outcomes[0].outcome
+        assert isinstance(outcome, MetricFound)
+        shown = [(answer.snippets[each], answer.facts([each])[0]) for each in outcome.snippet_ids]
+        told[policy] = [
+            (s.lineage.source_locator, f.value, f.version.version, f.version.latest_version)
+            for s, f in shown
+            if f.version
+        ]
+    assert told == {
+        VersionPolicy.LATEST: [("page=3", "101", 2, 2)],
+        VersionPolicy.AS_REPORTED: [("page=1", "100.0", 1, 2)],
+        VersionPolicy.ALL: [("page=1", "100.0", 1, 2), ("page=3", "101", 2, 2)],
+    }
+    library.close()

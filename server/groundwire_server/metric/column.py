@@ -19,7 +19,7 @@ from groundwire_server.evidence import Dimension, FactVersion, Label, Period
 from groundwire_server.glossary import FiscalCalendar, Glossary
 from groundwire_server.metric.conflict import conflicting_values, most_precise
 from groundwire_server.metric.exit import statement_id
-from groundwire_server.metric.figures import Figure, FigureReader
+from groundwire_server.metric.figures import Figure, FigureReader, version_numbers
 from groundwire_server.metric.units import unit_key
 from groundwire_server.store import FactLine, StoreReader
 
@@ -149,7 +149,8 @@ def _column(lines: list[FactLine]) -> FigureColumn:
         latest: dict[str, FactLine] = {}
         said: Counter[tuple[object, ...]] = Counter()
         for line in sorted(own, key=attrgetter("stated_at", "fact_row")):
-            if line.fact_id in latest:
+            before = latest.get(line.fact_id)
+            if before is not None and version_numbers((before, line))[-1] > 1:
                 versions[line.fact_id] = versions.get(line.fact_id, 1) + 1
             latest[line.fact_id] = line
             statement = (line.fact_id, line.value, line.unit, line.filed_at, line.source_doc, line.locator)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 from itertools import groupby
 
 from groundwire_server.evidence import (
@@ -21,9 +22,18 @@ from groundwire_server.evidence import (
     matches,
 )
 from groundwire_server.metric.request import VersionPolicy
-from groundwire_server.store import FactRecord, StoredFact, StoreReader
+from groundwire_server.store import FactLine, FactRecord, StoredFact, StoreReader
 
-__all__ = ["FACT_ATTRIBUTES", "Figure", "FigureReader", "days_of_spans", "is_instant", "period_of", "repeat_of"]
+__all__ = [
+    "FACT_ATTRIBUTES",
+    "Figure",
+    "FigureReader",
+    "days_of_spans",
+    "is_instant",
+    "period_of",
+    "repeat_of",
+    "version_numbers",
+]
 
 FACT_ATTRIBUTES: dict[str, Family] = {
     "channel": Family.TEXT,
@@ -59,12 +69,16 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class FigureReader:
-    """Reads the figures of one library for one call. PENDING values do not exist here, and so hide nothing."""
+    """Reads the figures of one library for one call. PENDING values do not exist here, and so hide nothing.
+
+    folds: a figure that stands in several places of one filing is told once, by the last of them.
+    """
 
     library_id: str
     reader: StoreReader
     call: Call
     versions: VersionPolicy = VersionPolicy.LATEST
+    folds: bool = True
 
     def stated(self, metric: str, entity: str) -> list[StoredFact]:
         """Every visible filed value of a metric of an entity, whatever its period, channel and dimensions."""
@@ -117,13 +131,35 @@ class FigureReader:
 
     def _chosen(self, versions: list[StoredFact]) -> Iterable[Figure]:
         """The versions that the policy wants, of all that are seen of one fact in order of filing."""
-        last = len(versions)
+        numbers = version_numbers([fact.record for fact in versions]) if self.folds else [*range(1, len(versions) + 1)]
+        last = numbers[-1]
         wanted = {VersionPolicy.LATEST: (last,), VersionPolicy.AS_REPORTED: (1,), VersionPolicy.ALL: range(1, last + 1)}
         for number in wanted[self.versions]:
-            fact = versions[number - 1]
+            at = len(numbers) - 1 - numbers[::-1].index(number)
+            fact = versions[at]
             record = fact.record
             place = FactVersion(number, last, record.filed_at, record.author, record.reason) if last > 1 else None
-            yield Figure(self.library_id, fact, place, number == last, repeat_of(fact, versions[: number - 1]))
+            yield Figure(self.library_id, fact, place, number == last, repeat_of(fact, versions[:at]))
+
+
+def version_numbers(stated: Sequence[FactRecord | FactLine]) -> list[int]:
+    """The number of the version that each filed value of a source is of, from 1; in order of filing.
+
+    A figure that stands in several places of one filing is one version, told by the last of these.
+    """
+    numbers: list[int] = []
+    for place, each in enumerate(stated):
+        is_same = bool(numbers) and _is_one_version(stated[place - 1], each)
+        numbers.append((numbers[-1] if numbers else 0) + (not is_same))
+    return numbers
+
+
+def _is_one_version(one: FactRecord | FactLine, other: FactRecord | FactLine) -> bool:
+    return (
+        one.source_doc == other.source_doc
+        and one.filed_at == other.filed_at
+        and (one.value == other.value or Decimal(one.value) == Decimal(other.value))
+    )
 
 
 def repeat_of(fact: StoredFact, earlier: Sequence[StoredFact]) -> int:

@@ -13,7 +13,7 @@ from groundwire_server.evidence import Call, FactVersion, Label, Principal, Revi
 from groundwire_server.glossary import Resolved
 from groundwire_server.metric.conflict import conflicting_figures
 from groundwire_server.metric.exit import fact_snippet
-from groundwire_server.metric.figures import Figure, FigureReader, period_of, repeat_of
+from groundwire_server.metric.figures import Figure, FigureReader, period_of, repeat_of, version_numbers
 from groundwire_server.metric.request import VersionPolicy
 from groundwire_server.metric.vocabulary import vocabulary_of
 from groundwire_server.store import FactPlace, FactRecord, StoredFact
@@ -109,7 +109,8 @@ class _Desk:
         self._wish = wish
         self._snapshot = snapshot
         self._clearance = min(principal.clearance, Label.CONFIDENTIAL)
-        self._figures = FigureReader(snapshot.library_id, snapshot.stored, Call(principal), VersionPolicy.ALL)
+        every = VersionPolicy.ALL
+        self._figures = FigureReader(snapshot.library_id, snapshot.stored, Call(principal), every, folds=False)
         self._named = FigureReader(snapshot.library_id, snapshot.reader, Call(principal), VersionPolicy.ALL)
         self._language = detect_language(f"{wish.metric} {wish.entity}")
         self._beside: dict[tuple[object, ...], list[Figure]] = {}
@@ -119,15 +120,16 @@ class _Desk:
         """A figure, its version, and whether another source disagrees with it."""
         beside = self._under_its_key(fact.record)
         filed = self._values(fact, beside)
-        number = [each.fact_row for each in filed].index(fact.fact_row) + 1
+        place = [each.fact_row for each in filed].index(fact.fact_row)
+        numbers = version_numbers([each.record for each in filed])
         record = fact.record
-        version = FactVersion(number, len(filed), record.filed_at, record.author, record.reason)
+        version = FactVersion(numbers[place], numbers[-1], record.filed_at, record.author, record.reason)
         figure = Figure(
             self._snapshot.library_id,
             fact,
-            version if len(filed) > 1 else None,
-            number == len(filed),
-            repeat_of(fact, filed[: number - 1]),
+            version if numbers[-1] > 1 else None,
+            place == len(filed) - 1,
+            repeat_of(fact, filed[:place]),
         )
         is_pending = record.review_status is ReviewStatus.PENDING
         named, own_id = self._as_named(fact, beside)

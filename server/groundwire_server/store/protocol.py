@@ -398,7 +398,7 @@ class StoreWriter(Protocol):
         """Add filed values. A repeat changes nothing; a bad record is refused and the others go on.
 
         The same value from the same place (source_doc, locator) and filed at the same time is the same version: where
-        something else of it differs (review, label, author ...) the old row dies and the new one is born; but PENDING
+        something else of it differs (digits, review, label ...) the old row dies and the new one is born; but PENDING
         takes nothing back that is approved. Without filed_at it is compared with the newest such value from its place,
         and where there is none with all of them, whose date it leaves as it is; with one, also with a value from its
         place that was written without, later than the filing: it gets its date. Any other value is a further version.

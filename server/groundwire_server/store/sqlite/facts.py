@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from decimal import Decimal
 from typing import Any
 
 from groundwire_server.errors import ErrorReason, RowRefused
@@ -250,7 +251,8 @@ def _is_dated_by(version: _Version, columns: tuple[Any, ...]) -> bool:
 
 
 def _says_the_same(version: _Version, columns: tuple[Any, ...]) -> bool:
-    return all(version.columns[at] == columns[at] for at in (*_PLACE, _VALUE_AT))
+    one, other = version.columns[_VALUE_AT], columns[_VALUE_AT]
+    return all(version.columns[at] == columns[at] for at in _PLACE) and (one == other or Decimal(one) == Decimal(other))
 
 
 def _is_read_again(version: _Version, record: FactRecord) -> bool:
