@@ -215,3 +215,19 @@ def test_a_hidden_name_is_in_no_description_and_no_finding(here: House) -> None:
     told = str(describe(here)) + str(update(here, validate_only=True))
     assert "gold" not in told
     assert "Secretville" not in told
+
+
+def test_a_correction_and_a_withdrawal_find_what_was_stored_under_another_name(here: House) -> None:
+    update(here, *TERMS)
+
+    def say(**more: Any) -> None:
+        record = fact("REVENUE", "ACME", "2020", unit="USD", **{"value": "", **more})
+        here.store_facts(ingest_pb2.FactRecords(facts=[record]))
+
+    say(value="1235.00", author="auditor", reason="a slip of the pen")
+    assert not ask(here, "REVENUE", "ACME", "2020").found.conflicting
+    (corrected,) = here.snippets  # type: ignore[attr-defined]
+    assert (corrected.fact.value, corrected.fact.version.author) == ("1235.00", "auditor")
+    say(withdraw=True)
+    assert ask(here, "REVENUE", "ACME", "2020").WhichOneof("outcome") == "not_found"
+    assert ask(here, "REVENUE", "ACME", "2022").WhichOneof("outcome") == "found"

@@ -19,10 +19,12 @@ from groundwire_server.ingest.events import (
 from groundwire_server.ingest.fact_files import FactFileRow, FactIngestRules, read_rows
 from groundwire_server.ingest.facts import FactFields, read_fact
 from groundwire_server.ingest.head import FactFileHead, decode_fact_file_head, encode_fact_file_head
+from groundwire_server.ingest.late_names import under_stored_names
 from groundwire_server.ingest.order import disorder
 from groundwire_server.ingest.relations import RelationFields, read_relation
 from groundwire_server.ingest.stream import IngestLimits, IngestOpening, IngestStream, IngestTarget
 from groundwire_server.ingest.upload import Upload
+from groundwire_server.library import Snapshot
 from groundwire_server.readers import ReadOptions
 from groundwire_server.relations import DerivedEdges
 from groundwire_server.store.protocol import StoreWriter
@@ -123,7 +125,7 @@ class FactIngest(IngestStream[RowsOutcome]):
         outcomes = []
         touched: dict[tuple[str, str], FactRecord] = {}
         for batch in self._gathered:
-            outcome = _write(writer, batch, self._clearance, touched)
+            outcome = _write(writer, batch, self._clearance, touched, self._target.snapshot())
             self._finish_part(writer, batch.seq, encode_rows_outcome(outcome))
             outcomes.append(outcome)
         snapshot = self._target.snapshot()
@@ -149,7 +151,11 @@ class FactIngest(IngestStream[RowsOutcome]):
 
 
 def _write(
-    writer: StoreWriter, batch: _Batch, clearance: Label, touched: dict[tuple[str, str], FactRecord]
+    writer: StoreWriter,
+    batch: _Batch,
+    clearance: Label,
+    touched: dict[tuple[str, str], FactRecord],
+    snapshot: Snapshot,
 ) -> RowsOutcome:
     """Store the good rows of a batch; what the store refuses joins what was refused before.
 
@@ -157,12 +163,16 @@ def _write(
 
     Args:
         touched: takes one of the figures of each source and entity.
+        snapshot: the state before.
     """
     stored = unchanged = failed = faults = 0
     listed: list[RejectedRow] = []
     rows = iter(batch.rows)
     while some := list(islice(rows, _ROWS_A_WRITE)):
         facts = [(row, record) for row, record in some if isinstance(record, FactRecord)]
+        if any(record.withdraw or record.author for _, record in facts):
+            names, there = snapshot.fact_names, snapshot.stored
+            facts = [(row, each) for row, fact in facts for each in under_stored_names(fact, names, there, clearance)]
         edges = [(row, record) for row, record in some if isinstance(record, EdgeRecord)]
         refused = [(row, record) for row, record in some if isinstance(record, RowRefused)]
         of_facts = writer.put_facts([record for _, record in facts], clearance=clearance)

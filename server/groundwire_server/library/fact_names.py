@@ -7,12 +7,14 @@ knew it. A term that comes later takes such names in: what is stored stays as it
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import Any
 
 from groundwire_server.evidence import Dimension
 from groundwire_server.glossary import Glossary, NameIndex, Resolved, resolve_name
-from groundwire_server.store import StoreReader
+from groundwire_server.store import FactRecord, StoreReader
 
 __all__ = ["FactCodes", "FactNames"]
 
@@ -49,6 +51,24 @@ class FactNames:
             return (None,)
         today = self.code(axis, code)
         return self._stored.get(axis, {}).get(today, (today,))
+
+    def stored_keys(self, record: FactRecord) -> Iterator[FactRecord]:
+        """A record under every key under which its figure may be stored, the one of today first."""
+        today = replace(
+            record,
+            metric=self.code("metric", record.metric),
+            entity=self.code("entity", record.entity),
+            channel=self.code("channel", record.channel),
+            dimensions=self.dimensions(record.dimensions),
+        )
+        axes = [self.stored(axis, getattr(today, axis)) for axis in ("metric", "entity", "channel")]
+        members = [
+            (each, *sorted((raw for raw, code in self.members.items() if code == each), key=lambda raw: raw.member))
+            for each in today.dimensions
+        ]
+        keys: Iterator[tuple[Any, ...]] = product(*axes, *members)
+        for metric, entity, channel, *dimensions in keys:
+            yield replace(today, metric=metric, entity=entity, channel=channel, dimensions=tuple(dimensions))
 
     def dimensions(self, stored: tuple[Dimension, ...]) -> tuple[Dimension, ...]:
         """Members as they are called today."""

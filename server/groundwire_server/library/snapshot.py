@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,7 +72,7 @@ class Snapshot:
         """Chunks, dead and hidden ones included."""
         return self.columns.rows
 
-    @property
+    @cached_property
     def fact_names(self) -> FactNames:
         """What the codes of stored figures mean by the glossary, where it reads them otherwise than they stand."""
         return self._fact_codes.names(self.glossary, self.stored)
