@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -28,6 +31,7 @@ from groundwire_server.relations.extractors import (
     make_extractor,
 )
 from groundwire_server.store import EdgeRecord
+from tests.ingest import dying_relate
 from tests.ingest.dying_recut import control_of
 from tests.ingest.support import make_library, opened, outcomes
 from tests.ingest.test_recut import told
@@ -367,3 +371,33 @@ def test_other_settings_in_the_middle_begin_anew(library: Library, tmp_path: Pat
         relate(library, control, lambda _: now[0])
     assert (first.asked, second.asked) == (["a", "b"], ["a", "b"])
     assert Worked.read(library.store.reader()).version == "slow/2"
+
+
+# ---- killed in the middle
+
+KILLS = [
+    ("names", "groundwire_server.store.sqlite.writer:SqliteWriter.replace_edges", "after", 30),
+    ("names", "groundwire_server.relations.extractors.worked:Worked.write", "before", 2),
+    ("names", "groundwire_server.library.library:Library._publish", "before", 2),
+    ("model", "groundwire_server.store.sqlite.writer:SqliteWriter.set_meta", "before", 40),
+    ("model", "groundwire_server.library.library:Library._publish", "after", 60),
+]
+
+
+@pytest.mark.parametrize(("extractor", "point", "moment", "call"), KILLS)
+def test_killed_work_goes_on_where_it_was(tmp_path: Path, extractor: str, point: str, moment: str, call: int) -> None:
+    program = [sys.executable, "-m", "tests.ingest.dying_relate", str(tmp_path), extractor, point, moment, str(call)]
+    done = subprocess.run(program, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert "begun" in done.stdout
+    library = make_library(tmp_path)
+    found = {edge.source_doc for edge in edges(library)}
+    worked = Worked.read(library.store.reader())
+    done_rows = worked.row(Label.INTERNAL) if worked != Worked() else 0
+    spans = {span.doc_id for span in library.store.reader().revision_spans() if span.first_row <= done_rows}
+    assert found == spans  # what is noted as done is there, and nothing else
+    asked = [f"{int(line.split()[1]):03}.md" for line in done.stdout.splitlines() if line.startswith("asked")]
+    assert set(asked) - found <= set(asked[-1:])  # of what was asked for, the last answer at most is lost
+    dying_relate.work(tmp_path, library)
+    assert {edge.source_doc for edge in edges(library)} == dying_relate.FILES.keys()
+    library.close()
