@@ -125,7 +125,8 @@ class Engine:
         self._desk = IngestDesk(self._libraries.opened, bounds)
         # Opening catches up indexes and embeds what a crash left without vectors; nobody has to wait for it.
         self._opener = threading.Thread(target=self._open_all, name="groundwire-open", daemon=True)
-        self._relating = Relating(ModelAccess(self._model, self._gate, Label[settings.llm.clearance.upper()]))
+        clearance = Label[settings.llm.clearance.upper()]
+        self._relating = Relating(ModelAccess(self._model, self._gate, clearance, settings.llm.parallel))
         self.jobs = Jobs(self._libraries, Reindexing(self._libraries, self._embedder, self._relating), self._relating)
         self._relating_calls = RelatingCalls(self._relate)
         self._glossary_watch = GlossaryWatch(

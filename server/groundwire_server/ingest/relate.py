@@ -7,16 +7,20 @@ document that changes is worked on again, and no other.
 from __future__ import annotations
 
 import logging
-from collections import Counter
+import threading
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import islice
 
 from groundwire_server.errors import ErrorReason, GroundwireError
 from groundwire_server.evidence import Label
-from groundwire_server.jobs import AUDIENCES, JobControl
+from groundwire_server.jobs import AUDIENCES, JobControl, JobStopped
 from groundwire_server.library import Library, Snapshot
 from groundwire_server.relations.extractors import (
     EXTRACTED_BY,
+    Check,
     Extraction,
     RelationExtractor,
     Worked,
@@ -122,23 +126,46 @@ class _Run:
 
     def _groups(self, spans: list[RevisionSpan]) -> Iterator[list[_Found]]:
         """The documents with what was found in them, as many at a time as are stored together."""
+        if not self._extractor.immediate:
+            yield from ([found] for found in self._found_in_turn(spans))
+            return
         group: list[_Found] = []
         chunks = 0
         for span in spans:
             self._control.check()
-            group.append(self._find(span))
+            group.append(self._find(span, self._control.check))
             chunks += span.chunks
-            if not self._extractor.immediate or len(group) >= _GROUP_DOCUMENTS or chunks >= _GROUP_CHUNKS:
+            if len(group) >= _GROUP_DOCUMENTS or chunks >= _GROUP_CHUNKS:
                 yield group
                 group, chunks = [], 0
         if group:
             yield group
 
-    def _find(self, span: RevisionSpan) -> _Found:
+    def _found_in_turn(self, spans: list[RevisionSpan]) -> Iterator[_Found]:
+        """What is found in each document, in their order; a few are worked on at a time, ahead of who takes them."""
+        given = iter(spans)
+        ended = threading.Event()
+
+        def check() -> None:
+            self._control.check()
+            if ended.is_set():
+                raise JobStopped
+
+        with ThreadPoolExecutor(self._extractor.parallel, f"relate-{self._library.library_id}") as pool:
+            ahead = deque(pool.submit(self._find, span, check) for span in islice(given, self._extractor.parallel))
+            try:
+                while ahead:
+                    found = ahead.popleft().result()
+                    ahead.extend(pool.submit(self._find, span, check) for span in islice(given, 1))
+                    yield found
+            finally:
+                ended.set()
+
+    def _find(self, span: RevisionSpan, check: Check) -> _Found:
         revision = self._reader.revision(span.doc_id, span.revision, clearance=None)
         assert revision is not None
         chunks = self._reader.chunks_of(span.doc_id, span.revision, clearance=None)
-        return _Found(span, *extract_edges(self._extractor, stored_document(revision, chunks), self._control.check))
+        return _Found(span, *extract_edges(self._extractor, stored_document(revision, chunks), check))
 
     def _commit(self, label: Label, group: list[_Found]) -> bool:
         """Store a group; a document that was replaced or withdrawn meanwhile keeps what it has.

@@ -45,6 +45,7 @@ class _Broken:
     name: str = "co_occurrence"
     unverified: bool = False
     immediate: bool = True
+    parallel: int = 1
 
     def extract(self, document: SourceDocument, check: Check = lambda: None) -> Extraction:
         found = self.inner.extract(replace(document, label=Label.PUBLIC), check if self.asks else lambda: None)

@@ -65,6 +65,7 @@ class CoOccurrenceExtractor:
     unverified: bool = False
     clearance: Label = Label.CONFIDENTIAL
     immediate: bool = True
+    parallel: int = 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "version", f"{CO_OCCURRENCE}/{_VERSION} {self.glossary.content_hash}")

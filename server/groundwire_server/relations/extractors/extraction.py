@@ -76,6 +76,7 @@ class RelationExtractor(Protocol):
         unverified: a model derives what it finds.
         clearance: the strictest label that it may be shown. RESTRICTED is shown to none.
         immediate: it is quick and asks nobody, so that what it finds is stored together with the document.
+        parallel: documents that it may be given at a time, since it waits for somebody; 1: one after the other.
     """
 
     @property
@@ -92,6 +93,9 @@ class RelationExtractor(Protocol):
 
     @property
     def immediate(self) -> bool: ...
+
+    @property
+    def parallel(self) -> int: ...
 
     def extract(self, document: SourceDocument, check: Check = ...) -> Extraction:
         """What one document states, and nothing of a document that it may not be shown.

@@ -96,6 +96,7 @@ class ModelExtractor:
         glossary: its entities and relations are what names mean.
         gate: outside names.
         clearance: the strictest label that the model may be shown.
+        parallel: documents on which it may be asked at a time.
     """
 
     name = LLM
@@ -103,11 +104,17 @@ class ModelExtractor:
     immediate = False
 
     def __init__(
-        self, glossary: Glossary, provider: ModelProvider, gate: SecurityGate, clearance: Label = Label.INTERNAL
+        self,
+        glossary: Glossary,
+        provider: ModelProvider,
+        gate: SecurityGate,
+        clearance: Label = Label.INTERNAL,
+        parallel: int = 1,
     ) -> None:
         self._glossary = glossary
         self._provider = provider
         self._gate = gate
+        self.parallel = parallel
         self.clearance = min(clearance, Label.CONFIDENTIAL)
         prompt = load_prompt(_PROMPT, "en")
         self.version = f"{LLM}/{_RULES} {prompt.purpose} {provider.name} {provider.model} {self.clearance.name}"

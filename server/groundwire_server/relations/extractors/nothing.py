@@ -19,6 +19,7 @@ class NoExtractor:
     unverified: bool = False
     clearance: Label = Label.CONFIDENTIAL
     immediate: bool = True
+    parallel: int = 1
 
     def extract(self, document: SourceDocument, check: Check = lambda: None) -> Extraction:
         """Nothing."""

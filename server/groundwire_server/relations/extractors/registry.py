@@ -32,11 +32,13 @@ class ModelAccess:
     """A language model, and what it may be shown.
 
     provider: None: there is none. gate: names that are not answered about. clearance: the strictest label it may see.
+    parallel: calls at a time.
     """
 
     provider: ModelProvider | None = None
     gate: SecurityGate = field(default_factory=SecurityGate)
     clearance: Label = Label.INTERNAL
+    parallel: int = 1
 
 
 def make_extractor(name: str, glossary: Glossary, model: ModelAccess | None = None) -> RelationExtractor:
@@ -57,6 +59,6 @@ def make_extractor(name: str, glossary: Glossary, model: ModelAccess | None = No
             )
         from groundwire_server.relations.extractors.model import ModelExtractor
 
-        return ModelExtractor(glossary, model.provider, model.gate, model.clearance)
+        return ModelExtractor(glossary, model.provider, model.gate, model.clearance, model.parallel)
     why = f"{name[:80]!r} is none of {', '.join(EXTRACTORS)}"
     raise InvalidRequest.one("relation_extractor", ErrorReason.UNKNOWN_NAME, why)
