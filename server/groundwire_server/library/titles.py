@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,12 +38,37 @@ class TitleMention:
 
 
 @dataclass(frozen=True, slots=True)
-class _Atom:
-    """A word, or a CJK character, of a text in normal form."""
+class _Atoms:
+    """The words, and in CJK the characters, of a text in normal form, and where each begins and ends in it."""
 
-    text: str
-    start: int
-    end: int
+    normal: str
+    texts: list[str]
+    starts: list[int]
+    ends: list[int]
+
+    @classmethod
+    def of(cls, normal: str) -> _Atoms:
+        atoms = cls(normal, [], [], [])
+        for found in _WORD.finditer(normal):
+            word, start = found.group(), found.start()
+            if word.isascii() or not any(map(is_cjk, word)):
+                atoms._add(word, start)
+                continue
+            begun = 0  # of a run of other characters
+            for place, character in enumerate(word):
+                if is_cjk(character):
+                    if begun < place:
+                        atoms._add(word[begun:place], start + begun)
+                    atoms._add(character, start + place)
+                    begun = place + 1
+            if begun < len(word):
+                atoms._add(word[begun:], start + begun)
+        return atoms
+
+    def _add(self, text: str, start: int) -> None:
+        self.texts.append(text)
+        self.starts.append(start)
+        self.ends.append(start + len(text))
 
 
 def title_names(title: str) -> tuple[str, ...]:
@@ -94,19 +118,18 @@ class TitleBook:
         A name of one word is met in lower case only where it is written so itself: "it" is not the film It.
         """
         aligned = align(text)
-        normal = aligned.normal
-        atoms = list(_atoms(normal))
+        atoms = _Atoms.of(aligned.normal)
         found: list[TitleMention] = []
         at = 0
-        while at < len(atoms):
-            length, name, bearers = self._longest_at(normal, atoms, at, visible)
+        while at < len(atoms.texts):
+            length, name, bearers = self._longest_at(atoms, at, visible)
             if bearers:
-                span = aligned.span(atoms[at].start, atoms[at + length - 1].end)
+                span = aligned.span(atoms.starts[at], atoms.ends[at + length - 1])
                 if length == 1 and text[span.start].islower():
                     bearers = tuple(place for place in bearers if not self._capital[place])
                 if bearers:
                     found.append(TitleMention(span, name, bearers))
-            at += max(1, length if bearers else 1)
+            at += length if bearers else 1
         return found
 
     def place(self, doc_id: str, visible: NDArray[np.bool_]) -> int | None:
@@ -136,22 +159,22 @@ class TitleBook:
             head, *rest = name.split(" ")
             if not rest and (is_cjk(head[0]) or head.isdigit()):
                 continue  # a single character of a text without blanks, or a number, is everywhere
-            self._longest[head] = max(self._longest.get(head, 0), 1 + len(rest))
+            if rest:
+                pair = f"{head} {rest[0]}"
+                self._longest[pair] = max(self._longest.get(pair, 0), 1 + len(rest))
             self._bearers.setdefault(name, []).append(revision)
 
-    def _longest_at(
-        self, normal: str, atoms: Sequence[_Atom], at: int, visible: NDArray[np.bool_]
-    ) -> tuple[int, str, tuple[int, ...]]:
+    def _longest_at(self, atoms: _Atoms, at: int, visible: NDArray[np.bool_]) -> tuple[int, str, tuple[int, ...]]:
         """How many atoms the longest visible name has that begins at one, the name, and who bears it."""
-        most = min(self._longest.get(atoms[at].text, 0), len(atoms) - at)
-        if most == 0:
-            return 0, "", ()
+        texts, starts, ends = atoms.texts, atoms.starts, atoms.ends
         reach = 1
-        while reach < most and atoms[at + reach].start - atoms[at + reach - 1].end <= _WIDEST_GAP:
-            reach += 1
+        if at + 1 < len(texts) and (most := self._longest.get(f"{texts[at]} {texts[at + 1]}")) is not None:
+            most = min(most, len(texts) - at)
+            while reach < most and starts[at + reach] - ends[at + reach - 1] <= _WIDEST_GAP:
+                reach += 1
         for length in range(reach, 0, -1):
-            name = " ".join(atom.text for atom in atoms[at : at + length])
-            if name in self._bearers and has_borders(normal, atoms[at].start, atoms[at + length - 1].end):
+            name = " ".join(texts[at : at + length]) if length > 1 else texts[at]
+            if name in self._bearers and has_borders(atoms.normal, starts[at], ends[at + length - 1]):
                 bearers = self.bearers(name, visible)
                 if bearers:
                     return length, name, bearers
@@ -159,22 +182,5 @@ class TitleBook:
 
 
 def _name(title: str) -> str:
-    atoms = [atom.text for atom in _atoms(normalize(title))]
-    return " ".join(atoms) if len(atoms) <= _MOST_ATOMS else ""
-
-
-def _atoms(normal: str) -> Iterator[_Atom]:
-    for found in _WORD.finditer(normal):
-        word, start = found.group(), found.start()
-        if word.isascii() or not any(map(is_cjk, word)):
-            yield _Atom(word, start, found.end())
-            continue
-        begun = 0  # of a run of other characters
-        for place, character in enumerate(word):
-            if is_cjk(character):
-                if begun < place:
-                    yield _Atom(word[begun:place], start + begun, start + place)
-                yield _Atom(character, start + place, start + place + 1)
-                begun = place + 1
-        if begun < len(word):
-            yield _Atom(word[begun:], start + begun, found.end())
+    texts = _Atoms.of(normalize(title)).texts
+    return " ".join(texts) if len(texts) <= _MOST_ATOMS else ""
