@@ -23,6 +23,7 @@ class FiscalYears:
     month: int = 1
     day: int = 1
     named_by: str = ""  # "start", "end", or nothing said
+    stated: bool = False  # whether somebody said when it begins
 
     def begin(self, named: int, *, by_start: bool) -> date:
         """The first day of the fiscal year that a calendar year names."""

@@ -69,6 +69,7 @@ class _Comparison:
                 yield f"calculation {place} is numbered {computed.calculation_index}"
             for each in self._calculation(must, computed):
                 yield f"calculation {place}: {each}"
+        yield from self._conflicts()
         yield from self._no_stored_digits()
 
     def _stream(self) -> Iterator[str]:
@@ -122,6 +123,9 @@ class _Comparison:
         if found.conflicting != expected.conflicting:
             values = [(each.source, each.value, each.decimals) for each in expected.figures]
             yield f"conflicting is {found.conflicting}: {values}"
+        decided = {(each.param, each.raw, code) for each in found.decided for code in each.candidates}
+        if decided != expected.decided:
+            yield f"decided is {sorted(decided)}, must be {sorted(expected.decided)}"
         there = [self.snippets[each] for each in found.snippet_ids if each in self.snippets]
         if expected.computed is not None:
             if [each.WhichOneof("payload") for each in there] != ["derived"]:
@@ -144,14 +148,23 @@ class _Comparison:
             for one, other in itertools.pairwise(facts):
                 if one.fact.fact_id == other.fact.fact_id and one.fact.version.version >= other.fact.version.version:
                     yield f"version {other.fact.version.version} comes after {one.fact.version.version}"
-        speaking = {_told(each): each for each in latest(expected.figures)}
         for fact in facts:
             yield from self._fact(fact)
-            figure = speaking.get(self._told(fact))
-            if figure is not None:
-                contradicted = any(disagree(figure, other) for other in speaking.values())
-                if fact.fact.conflicting != contradicted:
-                    yield f"fact.conflicting is {fact.fact.conflicting}: {fact.fact.value} of {fact.lineage.doc_id}"
+
+    def _conflicts(self) -> Iterator[str]:
+        """A fact is sent once, and is marked where any outcome that names it has a source against it."""
+        marked: dict[tuple[Any, ...], bool] = {}
+        for outcome in self.expected.outcomes:
+            if isinstance(outcome, Found):
+                speaking = latest(outcome.figures)
+                for figure in speaking:
+                    against = any(disagree(figure, other) for other in speaking)
+                    marked[_told(figure)] = marked.get(_told(figure), False) or against
+        for snippet in self.snippets.values():
+            if snippet.WhichOneof("payload") == "fact":
+                must = marked.get(self._told(snippet))
+                if must is not None and snippet.fact.conflicting != must:
+                    yield f"fact.conflicting is {snippet.fact.conflicting}: {self._told(snippet)}"
 
     def _fact(self, snippet: Any) -> Iterator[str]:
         fact = snippet.fact
@@ -223,7 +236,7 @@ class _Comparison:
         if expected.ambiguous:
             meant = {code for name in told.suggestions for code in self._meant(expected.param, name)}
             meant |= set(told.suggestions) if expected.param == "period" else set()
-            if not expected.candidates <= meant:
+            if not (meant <= expected.candidates and len(told.suggestions) == 5) and not expected.candidates <= meant:
                 yield f"{told.raw!r} means {sorted(expected.candidates)}, told are {list(told.suggestions)}"
         elif expected.param != "period":
             for name in told.suggestions:

@@ -174,7 +174,13 @@ class _Draw:
         ambiguous = draw.random() < 0.3
         if ambiguous:
             terms = self._shared(terms)
-        return LibraryPlan(tuple(_without_doubles(terms, ambiguous)), ambiguous)
+        late = 0
+        if (
+            draw.random() < 0.15
+        ):  # rows come before the glossary that names them; it must not change their days or units
+            late = draw.randint(1, 4)
+            terms = [replace(each, fiscal_start="", named_by="") for each in terms]
+        return LibraryPlan(tuple(_without_doubles(terms, ambiguous)), ambiguous, late)
 
     def _named(self, term: Term) -> Term:
         synonyms = tuple(each for each in term.synonyms if self.draw.random() < 0.8)
@@ -206,7 +212,7 @@ class _Draw:
         self.batches.append(Batch(library, tuple(rows)))
 
     def _rows(self, library: int, now: Sequence[Row]) -> list[Row]:
-        before = [row for place, row in self.rows if place == library and row.value]
+        before = [row for place, row in self.rows if place == library and _is_number(row.value)]
         if before and self.draw.random() < 0.35:
             return self._again(self.draw.choice(before), now)
         if any(each.derivation for each in self.libraries[library].terms) and self.draw.random() < 0.3:
@@ -226,7 +232,9 @@ class _Draw:
         meant = self._meant_for("flow")
         rows = []
         for code in wanted:
-            unit = self.draw.choice(("", "", "usd")) if code != "HEADCOUNT" else ""
+            unit = self.draw.choice(("", "usd", "USD")) if code != "HEADCOUNT" else ""
+            if self.libraries[library].glossary_from > len(self.batches):
+                unit = "USD" if code != "HEADCOUNT" else "PERSONS"
             row = replace(like, metric=code, period=written(self.draw, meant), value=self._value(), unit=unit)
             row = replace(row, label="PUBLIC", status="", valid_as_of=None, dims=(), channel=like.channel)
             if self.draw.random() < 0.92:
@@ -238,6 +246,7 @@ class _Draw:
 
     def _fresh(self, library: int) -> list[Row]:
         draw, terms = self.draw, self.libraries[library].terms
+        late = self.libraries[library].glossary_from > len(self.batches)
         metric = self._pick(terms, "metric", _RAW_METRICS)
         entity = self._pick(terms, "entity", _RAW_ENTITIES)
         term = next((each for each in terms if each.kind == "metric" and each.code == metric), None)
@@ -248,12 +257,15 @@ class _Draw:
             dims = tuple(dict(draw.sample([*known, *_RAW_MEMBERS], draw.randint(1, 2))).items())
         unit = draw.choice(_UNITS[:2]) if draw.random() < 0.1 else "COUNT"
         if term and term.unit:
-            unit = draw.choice(("", term.unit, term.unit.lower()))
+            unit = draw.choice(("" if not late else term.unit, term.unit, term.unit.lower()))
+        value = self._value()
+        if entity == _RAW_ENTITIES[0] and draw.random() < 0.5:
+            entity = f"Plant {value.lstrip('-').partition('.')[0]}"  # a name with the digits of a figure
         row = Row(
             metric=self._as_sent(terms, "metric", metric),
             entity=self._as_sent(terms, "entity", entity),
             period=written(draw, meant),
-            value=self._value(),
+            value=value,
             unit=unit,
             channel=self._pick(terms, "channel", _RAW_CHANNELS) if draw.random() < 0.3 else "",
             dims=dims,
@@ -269,6 +281,9 @@ class _Draw:
             pages=draw.choice((None, None, 1, 9, 10, 200)),
         )
         rows = [row]
+        alike = [each.code for each in terms if each.kind == "metric" and ("the shared one", "en") in each.synonyms]
+        if metric in alike and draw.random() < 0.4:
+            rows += [replace(row, metric=each, unit=row.unit if late else "") for each in alike if each != metric]
         while draw.random() < 0.3:
             rows.append(self._second_source(row))
         if draw.random() < 0.25:
@@ -322,7 +337,7 @@ class _Draw:
         if way < 0.75:
             decimals = draw.choice((0, 1, -1, -3))
             rounded = Decimal(other.value).quantize(Decimal(1).scaleb(-decimals))
-            return replace(other, value=f"{rounded:f}", decimals=decimals)
+            return replace(other, value=f"{rounded:f}" if rounded else "0", decimals=decimals)
         if way < 0.85:
             decimals = draw.choice((0, 1, 2))
             step = Decimal(draw.choice((1, 2, 5, 6, 10, 11))).scaleb(-decimals - 1)
@@ -334,6 +349,8 @@ class _Draw:
         other = replace(
             row, value=self._value(), author=draw.choice(("", "A. Auditor")), reason=draw.choice(("", "訂正"))
         )
+        if other.author and not other.label:  # who corrects and says no label keeps that of the figure
+            other = replace(other, label="INTERNAL")
         return replace(other, filed=self._day()) if other.filed is not None else other
 
     def _again(self, row: Row, now: Sequence[Row]) -> list[Row]:
@@ -352,7 +369,7 @@ class _Draw:
             return [replace(row, status="APPROVED")]
         if way < 0.9:
             return [replace(self._restated(row), status="PENDING")]
-        return [replace(row, value="", withdraw=True, filed=None)] if WITHDRAWS else [self._second_source(row)]
+        return [replace(row, value="", withdraw=True, filed=None, status="", region=None, pages=None)]
 
     def _bad(self, row: Row) -> Row:
         return self.draw.choice(
@@ -478,7 +495,7 @@ class _Draw:
             return replace(query, period=written_with_nendo(draw, draw.randint(2018, 2024)))
         if way < 0.23:
             return replace(query, period=written(draw, draw_meant(draw)))
-        if way < 0.28:
+        if way < 0.3:
             shared = "the shared one"
             return replace(query, metric=shared) if draw.random() < 0.5 else replace(query, entity=shared)
         return query
@@ -515,7 +532,8 @@ class _Draw:
         return tuple(tests[: self.draw.randint(1, 2)])
 
 
-WITHDRAWS = False
+def _is_number(value: str) -> bool:
+    return value.lstrip("-").replace(".", "", 1).isdigit()
 
 
 def _without_doubles(terms: Sequence[Term], ambiguous: bool) -> list[Term]:

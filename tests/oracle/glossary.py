@@ -70,4 +70,4 @@ class Glossary:
                 break
             start, named_by, entity = start or term.fiscal_start, named_by or term.named_by, term.parent
         month, day = (int(each) for each in (start or "01-01").split("-"))
-        return FiscalYears(month, day, named_by)
+        return FiscalYears(month, day, named_by, bool(start))

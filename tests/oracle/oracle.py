@@ -37,6 +37,7 @@ class Found:
     figures: frozenset[Figure]
     conflicting: bool
     computed: Computed | None = None
+    decided: frozenset[tuple[str, str, str]] = frozenset()  # param, raw, code: what a name of several meanings may be
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,8 @@ class Oracle:
         if stored:
             figures = frozenset().union(*(each.figures for each in stored))
             keys = frozenset().union(*(each.keys for each in stored))
-            return Found(keys, figures, conflict(figures), stored[0].computed)
+            decided = frozenset().union(*(each.decided for each in stored))
+            return Found(keys, figures, conflict(figures), stored[0].computed, decided)
         none = [each for each in outcomes if isinstance(each, NotFound)]
         if none:
             return NotFound(frozenset().union(*(each.keys for each in none)))
@@ -143,12 +145,22 @@ def _one(view: View, query: Query) -> Outcome:
         return _look_up(view, readings[0])
     found = {each: frozenset(view.figures(each)) for each in readings}
     there = [each for each in readings if found[each]]
+    decided = _several(query, readings)
     if len(there) == 1:
-        return Found(frozenset(there), found[there[0]], conflict(found[there[0]]))
+        return Found(frozenset(there), found[there[0]], conflict(found[there[0]]), None, decided)
     everything = frozenset().union(*found.values())
     if len(there) == len(readings) and len({(each.number, each.unit.casefold()) for each in everything}) == 1:
-        return Found(frozenset(there), everything, False)
+        return Found(frozenset(there), everything, False, None, decided)
     return _ambiguous(query, readings)
+
+
+def _several(query: Query, readings: Sequence[Key]) -> frozenset[tuple[str, str, str]]:
+    slots = (
+        ("metric", query.metric, {each.metric for each in readings}),
+        ("entity", query.entity, {each.entity for each in readings}),
+        ("channel", query.channel, {each.channel for each in readings}),
+    )
+    return frozenset((param, raw, code) for param, raw, codes in slots if len(codes) > 1 for code in codes)
 
 
 def _ambiguous(query: Query, readings: Sequence[Key]) -> Unrecognized:
@@ -214,7 +226,7 @@ def _days(view: View, raw: str, entity: str) -> Days:
         return read_period(raw, reference=_reference(call, view.now), language=call.language, years=years)
     except Unread as unread:
         readings = frozenset(each.isoformat() for each in unread.readings)
-        raise _Stop(Unrecognized("period", raw, bool(readings), readings, unread.explained)) from None
+        raise _Stop(Unrecognized("period", raw, bool(readings), readings, explained=True)) from None
 
 
 def _reference(call: Call, now: datetime) -> date:
@@ -271,10 +283,10 @@ def _step(figure: Figure) -> Fraction:
 
 
 def disagree(one: Figure, other: Figure) -> bool:
-    """Whether two sources contradict each other beyond what they vouch for: by over half a step of the coarser."""
+    """Whether two sources contradict each other: no number is within half a step of what each of them says."""
     if (one.library, one.source) == (other.library, other.source) or one.unit.casefold() != other.unit.casefold():
         return False
-    return abs(Fraction(one.value) - Fraction(other.value)) * 2 > max(_step(one), _step(other))
+    return abs(Fraction(one.value) - Fraction(other.value)) * 2 >= _step(one) + _step(other)
 
 
 def conflict(figures: frozenset[Figure] | Sequence[Figure]) -> bool:

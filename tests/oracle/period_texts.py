@@ -33,8 +33,9 @@ def draw_meant(draw: random.Random) -> Meant:
     parts = {"half": 2, "quarter": 4, "month": 12}.get(kind, 1)
     last = None
     if kind == "interval":
-        start = draw.choice((date(year, 1, 1), date(year, 4, 1), day))
-        day, last = start, draw.choice((start + timedelta(days=364), date(year, 12, 31), start + timedelta(days=30)))
+        start = draw.choice((date(year, 1, 1), date(year, 4, 1), date(year, 3, 29), date(year, 9, 27), day))
+        ends = [start + timedelta(days=number) for number in (363, 364, 370, 30)]
+        day, last = start, draw.choice((*ends, date(year, 12, 31)))
         last = max(last, day + timedelta(days=1))
     fiscal = kind in ("year", "half", "quarter") and draw.random() < 0.45
     return Meant(kind, year, draw.randint(1, parts), fiscal, day, last)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 
 from tests.oracle.calendar_of import FiscalYears, add_months
@@ -22,6 +22,7 @@ class Days:
 
     first: date
     last: date
+    fiscal_year: bool = field(default=False, compare=False)  # it was named as a whole fiscal year
 
     @property
     def instant(self) -> bool:
@@ -29,14 +30,10 @@ class Days:
 
 
 class Unread(ValueError):
-    """No period; `explained` when there is a reason to tell, and not just an unknown word.
+    """No period; `readings` are the days that it could be, where there are several."""
 
-    `readings` are the days that it could be, where there are several.
-    """
-
-    def __init__(self, *, explained: bool, readings: frozenset[date] = frozenset()) -> None:
-        super().__init__("explained" if explained else "unknown")
-        self.explained = explained
+    def __init__(self, readings: frozenset[date] = frozenset()) -> None:
+        super().__init__("no period")
         self.readings = readings
 
 
@@ -56,13 +53,11 @@ def read_period(raw: str, *, reference: date, language: str, years: FiscalYears)
             found = pattern.fullmatch(text)
             if found:
                 return read(reader, {name: each for name, each in found.groupdict().items() if each is not None})
-        if any(pattern.fullmatch(text) for pattern in _REFUSED):
-            raise Unread(explained=True)
     except (ValueError, OverflowError) as error:
         if isinstance(error, Unread):
             raise
-        raise Unread(explained=True) from None
-    raise Unread(explained=False)
+        raise Unread from None
+    raise Unread
 
 
 @dataclass(frozen=True)
@@ -107,7 +102,7 @@ def _year(group: dict[str, str]) -> int:
     first, last = _ERAS[group["era"]]
     year = first.year + (1 if group["n"] == "元" else int(group["n"])) - 1
     if group["n"] == "0" or year > last.year or int(group["n"] if group["n"] != "元" else 1) < 1:
-        raise Unread(explained=True)
+        raise Unread
     return year
 
 
@@ -126,7 +121,8 @@ def _months(begin: date, skipped: int, taken: int) -> Days:
 
 
 def _whole_year(reader: _Reader, group: dict[str, str]) -> Days:
-    return _months(_begin(reader, group), 0, 12)
+    fiscal = "fy" in group or "fw" in group or "kind" in group
+    return replace(_months(_begin(reader, group), 0, 12), fiscal_year=fiscal)
 
 
 def _half(reader: _Reader, group: dict[str, str]) -> Days:
@@ -152,7 +148,7 @@ def _month(reader: _Reader, group: dict[str, str]) -> Days:
 def _day(reader: _Reader, group: dict[str, str]) -> Days:
     day = date(_year(group), _month_number(group), int(group["d"]))
     if "era" in group and not _ERAS[group["era"]][0] <= day <= _ERAS[group["era"]][1]:
-        raise Unread(explained=True)
+        raise Unread
     return Days(day, day)
 
 
@@ -163,7 +159,7 @@ def _slashed(reader: _Reader, group: dict[str, str]) -> Days:
         if 1 <= month <= 12:
             readings.add(date(year, month, day))
     if len(readings) != 1:
-        raise Unread(explained=True, readings=frozenset(readings))
+        raise Unread(frozenset(readings))
     (day_meant,) = readings
     return Days(day_meant, day_meant)
 
@@ -181,7 +177,7 @@ def _month_end(reader: _Reader, group: dict[str, str]) -> Days:
 def _interval(reader: _Reader, group: dict[str, str]) -> Days:
     days = Days(date.fromisoformat(group["a"]), date.fromisoformat(group["b"]))
     if days.last < days.first:
-        raise Unread(explained=True)
+        raise Unread
     return days
 
 
@@ -190,11 +186,11 @@ def _years_back(back: int) -> Callable[[_Reader, dict[str, str]], Days]:
 
 
 def _fiscal_back(back: int) -> Callable[[_Reader, dict[str, str]], Days]:
-    return lambda reader, group: _months(
-        reader.years.containing(reader.reference).replace(year=reader.years.containing(reader.reference).year - back),
-        0,
-        12,
-    )
+    def read(reader: _Reader, group: dict[str, str]) -> Days:
+        here = reader.years.containing(reader.reference)
+        return replace(_months(here.replace(year=here.year - back), 0, 12), fiscal_year=True)
+
+    return read
 
 
 def _quarters_back(back: int) -> Callable[[_Reader, dict[str, str]], Days]:
@@ -219,7 +215,7 @@ def _days_back(back: int) -> Callable[[_Reader, dict[str, str]], Days]:
 
 def _zennen(reader: _Reader, group: dict[str, str]) -> Days:
     if reader.language not in ("ja", "zh"):
-        raise Unread(explained=True)
+        raise Unread
     return _years_back(1 if reader.language == "ja" else 2)(reader, group)
 
 
@@ -284,19 +280,4 @@ _FORMS: list[_Form] = [
     _form("last month|previous month|先月|上月|上个月|上個月", _months_back(1)),
     _form("today|今日|今天|本日", _days_back(0)),
     _form("yesterday|昨日|昨天", _days_back(1)),
-]
-
-# What could be meant is told, and why it is no period.
-_REFUSED = [
-    re.compile(each)
-    for each in (
-        "q[1-4]|h[12]|" + _QUARTER_CJK + "|" + "(?:上|下)(?:半期|半年|期)",  # no year
-        "(?:first|second|third|fourth) (?:quarter|half)",
-        _MONTH + "|[1-9]月|1[0-2]月",
-        r"[12]\d{3}-\d{2}-\d{2}/(?:\.\.)?|(?:\.\.)?/[12]\d{3}-\d{2}-\d{2}",  # open
-        r"since [12]\d{3}|until [12]\d{3}|[12]\d{3}年(?:以降|以来|以來|以後|以后|以前)",
-        r"ytd|year[ -]to[ -]date|ytd [12]\d{3}|[12]\d{3} ytd|年初来|年初來|今年以来|年初至今|本年迄今",
-        "ltm|ttm|(?:last|past|trailing) (?:twelve|12) months",
-        "过去12个月|過去12個月|最近12个月|直近12か月|過去12か月|過去12ヶ月",
-    )
 ]

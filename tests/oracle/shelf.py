@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from decimal import Decimal
 
@@ -97,15 +97,16 @@ class Shelf:
             return "FACT_FIELD_MISSING"
         metric = self._code("metric", row.metric)
         entity = self._code("entity", row.entity)
+        known = self.glossary if batch >= self.plan.glossary_from else Glossary(())
         try:
-            days = read_period(row.period, reference=today, language="", years=self.glossary.years(entity))
+            days = read_period(row.period, reference=today, language="", years=known.years(entity))
         except Unread:
             return "FACT_PERIOD_MALFORMED"
         if not row.withdraw and row.value.casefold() in _MISSING:
             return "FACT_VALUE_MISSING"
         if not row.withdraw and not _NUMBER.fullmatch(row.value):
             return "FACT_VALUE_MALFORMED"
-        term = self.glossary.term("metric", metric)
+        term = known.term("metric", metric)
         unit = row.unit or (term.unit if term else "")
         if term and term.unit and unit.casefold() != term.unit.casefold():
             return "FACT_UNIT_MISMATCH"
@@ -140,7 +141,11 @@ class View:
     def _grouped(self, bound: datetime | None) -> dict[tuple[Key, str, str], list[Stored]]:
         groups: dict[tuple[Key, str, str], list[Stored]] = defaultdict(list)
         for each in self.shelf.stored:
-            if bound is None or self._time(each) <= bound:
+            if each.row.withdraw:
+                known = bound is None or self.moments[each.batch] <= bound
+            else:
+                known = bound is None or self._time(each) <= bound
+            if known:
                 groups[each.key, each.unit.casefold(), each.row.source].append(each)
         return {place: self._versions(rows) for place, rows in groups.items()}
 
@@ -155,12 +160,13 @@ class View:
         """The versions that stand and may be read, in order of filing.
 
         A row in the words of one before it (same value, same filing; without a filing: same value as the last) takes
-        its place, and with it its label. What is pending, or was taken back, is no version.
+        its place, and with it its label. What is pending, or was taken back, is no version; who takes a figure back
+        takes back what he may read of it.
         """
         versions: list[Stored] = []
         for each in rows:
             if each.row.withdraw:
-                versions.clear()
+                versions = [other for other in versions if not self._cleared(other)]
             elif each.row.status != "PENDING":
                 place = _same_words(versions, each)
                 if place is None:
@@ -185,11 +191,40 @@ class View:
         term = self.shelf.glossary.term("metric", key.metric)
         if term and term.nature and (term.nature == "instant") != key.days.instant:
             return []
+        found = self._of_days(key, key.days)
+        if not found and key.days.fiscal_year:
+            spans = self._own_years(key)
+            found = self._of_days(key, spans.pop()) if len(spans) == 1 else []
+        return found
+
+    def _of_days(self, key: Key, days: Days) -> list[Figure]:
         found: list[Figure] = []
         for (other, _, _), versions in self.groups.items():
-            if other == key:
+            if other == replace(key, days=days):
                 found.extend(self._chosen([each for each in versions if self._kept(each.row)]))
         return found
+
+    def _own_years(self, key: Key) -> set[Days]:
+        """Spans that are the fiscal year of an entity, though not to the day.
+
+        Where the glossary says when the year begins, both ends are within a week of what it says (years of 52 and 53
+        weeks). Where it does not, the span lasts a year and the year that is asked for names it.
+        """
+        years = self.shelf.glossary.years(key.entity)
+        spans = set()
+        for (other, _, _), versions in self.groups.items():
+            days = other.days
+            if replace(other, days=key.days) != key or not any(self._kept(each.row) for each in versions):
+                continue
+            if years.stated:
+                ends = (days.first - key.days.first, days.last - key.days.last)
+                if all(abs(each.days) <= 7 for each in ends):
+                    spans.add(days)
+            elif 350 <= (days.last - days.first).days + 1 <= 380:
+                named = days.first if years.named_by == "start" else days.last
+                if named.year == key.days.first.year:
+                    spans.add(days)
+        return spans
 
     def _kept(self, row: Row) -> bool:
         if self.call.valid_at and row.valid_as_of and row.valid_as_of > self.call.valid_at:

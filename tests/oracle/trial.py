@@ -12,7 +12,7 @@ import grpc
 from tests.oracle.compare import differences
 from tests.oracle.oracle import Found, NotFound, Oracle, Refused
 from tests.oracle.server import Served
-from tests.oracle.wire import ask, make_library, request_of, send_rows
+from tests.oracle.wire import ask, make_library, put_terms, request_of, send_rows
 from tests.oracle.world import World
 
 __all__ = ["Verdict", "try_world"]
@@ -46,17 +46,27 @@ def try_world(served: Served, world: World) -> Verdict:
     for number, (library, plan) in enumerate(zip(libraries, world.libraries, strict=True)):
         if number in used:
             make_library(served, library, plan)
-    for number, batch in enumerate(world.batches):
-        refused = send_rows(served, libraries[batch.library], batch.rows)
-        must = oracle.take(datetime.now(UTC))
-        verdict.count("rows", len(batch.rows))
-        verdict.count("rows refused", len(must))
-        if [(each.row, each.reason) for each in refused] != [(each.row, each.reason) for each in must]:
-            verdict.differences.append((None, f"batch {number}: refused {refused}, must refuse {must}"))
+    for number in range(len(world.batches) + 1):
+        for place, (library, plan) in enumerate(zip(libraries, world.libraries, strict=True)):
+            if place in used and min(plan.glossary_from, len(world.batches)) == number:
+                put_terms(served, library, plan)
+        if number < len(world.batches):
+            verdict.differences += [(None, each) for each in _fill(served, world, oracle, libraries, number, verdict)]
     for number, _ in enumerate(world.calls):
         verdict.calls += 1
         verdict.differences += [(number, each) for each in _try_call(served, world, oracle, libraries, number, verdict)]
     return verdict
+
+
+def _fill(
+    served: Served, world: World, oracle: Oracle, libraries: Sequence[str], number: int, verdict: Verdict
+) -> list[str]:
+    batch = world.batches[number]
+    refused = send_rows(served, libraries[batch.library], batch.rows)
+    must = oracle.take(datetime.now(UTC))
+    verdict.count("rows", len(batch.rows))
+    verdict.count("rows refused", len(must))
+    return [] if refused == must else [f"batch {number}: refused {refused}, must refuse {must}"]
 
 
 def _try_call(
@@ -73,6 +83,7 @@ def _try_call(
         if isinstance(outcome, Found):
             verdict.count("found, computed" if outcome.computed else "found, stored")
             verdict.count("found, conflicting", outcome.conflicting)
+            verdict.count("found, though a name means several things", bool(outcome.decided))
         elif isinstance(outcome, NotFound):
             verdict.count("not found")
         else:

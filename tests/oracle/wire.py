@@ -21,17 +21,21 @@ from tests.oracle.server import Served
 from tests.oracle.shelf import Rejection
 from tests.oracle.world import Calculation, Call, Dims, LibraryPlan, Product, Query, Row, Term, Test
 
-__all__ = ["ask", "make_library", "request_of", "send_rows"]
+__all__ = ["ask", "make_library", "put_terms", "request_of", "send_rows"]
 
 _KINDS = {"metric": 1, "entity": 2, "channel": 3, "dimension": 4}
 
 
 def make_library(served: Served, library: str, plan: LibraryPlan) -> None:
-    """Create a library with its glossary."""
+    """Create a library."""
     saved = admin_pb2.Library(library_id=library)
     if plan.reports_ambiguity:
         saved.settings.add(name="ambiguous", value="report")
     served.admin.SaveLibrary(admin_pb2.SaveLibraryRequest(library=saved))
+
+
+def put_terms(served: Served, library: str, plan: LibraryPlan) -> None:
+    """Give it its glossary."""
     if plan.terms:
         terms = [_term(each) for each in plan.terms]
         served.admin.UpdateGlossary(admin_pb2.UpdateGlossaryRequest(library_id=library, put=terms))

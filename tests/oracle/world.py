@@ -91,6 +91,7 @@ class LibraryPlan:
 
     terms: tuple[Term, ...]
     reports_ambiguity: bool = False
+    glossary_from: int = 0  # the batch before which the glossary comes; rows before it are read by it all the same
 
 
 @dataclass(frozen=True)
