@@ -11,6 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from groundwire_server.rpc import running_server
 from groundwire_server.settings import load_settings
 
@@ -50,7 +52,8 @@ def test_the_commands_and_the_snippet_work(tmp_path: Path) -> None:
     assert "101.00 USD" in printed.getvalue()
 
 
-def test_the_table_is_that_of_the_lines() -> None:
+def test_the_table_is_that_of_the_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
     table = runpy.run_path(str(ROOT / "benchmarks" / "metric.py"))["table"]
     (shown,) = re.findall(r"<!-- table -->\n(.*)\n<!-- end of table -->", PAGE, re.DOTALL)
     assert shown == table(LINES)

@@ -29,7 +29,7 @@ from groundwire_server.metric.calculation import Operand, calculate, operand_of
 from groundwire_server.metric.conflict import conflicting_figures
 from groundwire_server.metric.derivation import CameToBe, agree, compute_figure
 from groundwire_server.metric.exit import fact_snippet
-from groundwire_server.metric.figures import FigureReader
+from groundwire_server.metric.figures import Figure, FigureReader
 from groundwire_server.metric.fiscal import Days
 from groundwire_server.metric.lookup import Found, LibraryView, Missing, look_up
 from groundwire_server.metric.reading import Asking, Unread
@@ -67,12 +67,23 @@ def library_view(snapshot: Snapshot, call: Call, versions: VersionPolicy = Versi
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """One query's outcome, the snippets that it names, what it is as an operand, first and last day of its figures."""
+    """One query's outcome and the snippets that it names.
+
+    Attributes:
+        figures: stored ones that were found.
+        computed: what formulas gave instead, a library each.
+    """
 
     outcome: MetricOutcome
     snippets: tuple[Snippet, ...] = ()
-    operand: Operand | RefusalReason | None = None
-    days: frozenset[Days] = frozenset()
+    figures: tuple[Figure, ...] = ()
+    computed: tuple[CameToBe, ...] = ()
+
+    @property
+    def days(self) -> frozenset[Days]:
+        """First and last day of its figures."""
+        stored = ((figure.record.period_first, figure.record.period_last) for figure in self.figures)
+        return frozenset(stored).union(*(each.days for each in self.computed))
 
     @property
     def units(self) -> frozenset[str]:
@@ -130,13 +141,24 @@ class Answers:
         language = asking_of(first.outcome.query, self._call).language
         result = calculate(
             asked.operation,
-            first.operand or RefusalReason.OPERAND_MISSING,
-            second.operand or RefusalReason.OPERAND_MISSING,
+            self._operand(first),
+            self._operand(second),
             language,
         )
         if isinstance(result, Refusal):
             return Calculated(CalculationOutcome(place, result))
         return Calculated(CalculationOutcome(place, result.snippet_id), result)
+
+    def _operand(self, answered: Answered) -> Operand | RefusalReason:
+        """What a query gives to compute with."""
+        found = answered.outcome.outcome
+        if not isinstance(found, MetricFound):
+            return RefusalReason.OPERAND_MISSING
+        if answered.figures:
+            return operand_of(found.key, answered.figures, self._glossaries[answered.figures[0].library_id])
+        if found.conflicting:
+            return RefusalReason.OPERAND_CONFLICTING
+        return next((each.operand for each in answered.computed if each.operand), RefusalReason.OPERAND_MISSING)
 
     def _computed(
         self, query: MetricQuery, results: Sequence[Found | Missing | Unread], asking: Asking
@@ -181,9 +203,7 @@ class Answers:
         key = founds[0].key
         decided = tuple(dict.fromkeys(name for found in founds for name in found.decided))
         outcome = MetricFound(key, tuple(snippet.snippet_id for snippet in snippets), bool(clashing), decided)
-        glossary = self._glossaries[figures[0].library_id]
-        days = frozenset((figure.record.period_first, figure.record.period_last) for figure in figures)
-        return Answered(MetricOutcome(place, query, outcome), snippets, operand_of(key, figures, glossary), days)
+        return Answered(MetricOutcome(place, query, outcome), snippets, figures)
 
 
 def _of_formula(place: int, query: MetricQuery, computed: Sequence[CameToBe]) -> Answered:
@@ -192,9 +212,7 @@ def _of_formula(place: int, query: MetricQuery, computed: Sequence[CameToBe]) ->
     named = tuple(name for each in computed for name in each.named)
     snippets = {snippet.snippet_id: snippet for each in computed for snippet in each.snippets}
     outcome = MetricFound(computed[0].key, named, conflicting)
-    operand = RefusalReason.OPERAND_CONFLICTING if conflicting else computed[0].operand
-    days = frozenset[Days]().union(*(each.days for each in computed))
-    return Answered(MetricOutcome(place, query, outcome), tuple(snippets.values()), operand, days)
+    return Answered(MetricOutcome(place, query, outcome), tuple(snippets.values()), (), tuple(computed))
 
 
 def unrecognized(query: MetricQuery, doubts: Sequence[Unread]) -> UnrecognizedParam:
