@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,10 +11,12 @@ import pytest
 
 from groundwire_server.adjacency import Adjacency
 from groundwire_server.adjacency import adjacency as module
-from groundwire_server.adjacency.file import read_table, write_table
+from groundwire_server.adjacency.file import KeptTable, read_table, write_table
+from groundwire_server.adjacency.table import Table
 from groundwire_server.errors import GroundwireError
 from groundwire_server.evidence import Label
-from groundwire_server.store import EdgeRecord, SqliteStore, Store
+from groundwire_server.store import EdgeColumns, EdgeRecord, SqliteStore, Store
+from groundwire_server.store.sqlite.reader import SqliteReader
 
 BASE = EdgeRecord("entity", "A", "parent_of", "entity", "B", "file", "a.jsonl", "1")
 
@@ -55,10 +58,13 @@ def test_the_file_is_taken_and_the_rest_read_from_the_store(tmp_path: Path, monk
         writer.withdraw_document("B.jsonl")
     before = path.read_bytes()
     asked: list[int] = []
-    columns = type(store.reader()).edge_columns
-    monkeypatch.setattr(
-        type(store.reader()), "edge_columns", lambda reader, row=0: asked.append(row) or columns(reader, row)
-    )
+    columns = SqliteReader.edge_columns
+
+    def noted(reader: SqliteReader, row: int = 0) -> Iterator[EdgeColumns]:
+        asked.append(row)
+        return columns(reader, row)
+
+    monkeypatch.setattr(SqliteReader, "edge_columns", noted)
     adjacency = Adjacency(path, store)
     assert sorted(seen(adjacency, store)) == ["C", "D"]
     assert asked == [2]
@@ -154,7 +160,7 @@ def test_a_view_outlives_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_an_empty_table_comes_back(tmp_path: Path) -> None:
-    kept = module.KeptTable(module.Table.empty(), "0:", 3, 0)
+    kept = KeptTable(Table.empty(), "0:", 3, 0)
     write_table(tmp_path / "relations", kept)
     back = read_table(tmp_path / "relations")
     assert back is not None

@@ -15,7 +15,7 @@ from groundwire_server.adjacency.table import Table
 from groundwire_server.adjacency.tail import Tail, TailRows
 from groundwire_server.adjacency.view import AdjacencyView
 from groundwire_server.errors import GroundwireError
-from groundwire_server.store import EdgeColumns, Store, StoreReader
+from groundwire_server.store import EdgeColumns, GraphReader, GraphStore
 
 __all__ = ["Adjacency"]
 
@@ -39,7 +39,7 @@ class Adjacency:
         store: what it is derived from.
     """
 
-    def __init__(self, path: Path, store: Store) -> None:
+    def __init__(self, path: Path, store: GraphStore) -> None:
         self._path = path
         self._store = store
         self._lock = threading.Lock()
@@ -55,7 +55,7 @@ class Adjacency:
         self._viewed = 0  # rows of the tail that are in it
         self._thread: threading.Thread | None = None
 
-    def view(self, reader: StoreReader) -> AdjacencyView:
+    def view(self, reader: GraphReader) -> AdjacencyView:
         """All that is there up to a state of the store, or to a later one."""
         with self._lock:
             if not self._loaded or self._generation < reader.generation:
@@ -65,7 +65,7 @@ class Adjacency:
             self._merge_behind(_MOST_LOOKED_AT, _SHARE_LOOKED_AT)
             return self._view
 
-    def follow(self, reader: StoreReader) -> None:
+    def follow(self, reader: GraphReader) -> None:
         """Take over what a write has brought, unless former ones have left so much that whoever looks first does."""
         with self._lock:
             if not self._loaded and reader.edge_count() > _MOST_BEHIND:
@@ -88,7 +88,7 @@ class Adjacency:
                 rows, generation = self._tail.rows(), self._generation
                 self._save(KeptTable(merge(self._table, rows, generation), "", generation, self._last_row))
 
-    def _catch_up(self, reader: StoreReader) -> None:
+    def _catch_up(self, reader: GraphReader) -> None:
         if not self._loaded:
             self._load()
         if self._generation >= reader.generation:

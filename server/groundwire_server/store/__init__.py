@@ -1,5 +1,7 @@
 """The system of record: what a store must do, what goes in and comes out, and the store on SQLite."""
 
+from groundwire_server.store.graph_protocol import GraphReader, GraphStore, GraphWriter
+from groundwire_server.store.networkx_store import NetworkxGraphStore
 from groundwire_server.store.protocol import Store, StoreReader, StoreWriter
 from groundwire_server.store.rows import (
     ChunkMeta,
@@ -42,8 +44,12 @@ __all__ = [
     "FactPlace",
     "FactRecord",
     "GenerationMark",
+    "GraphReader",
+    "GraphStore",
+    "GraphWriter",
     "IngestState",
     "JobRow",
+    "NetworkxGraphStore",
     "NewChunk",
     "NewDocument",
     "PurgePolicy",

@@ -8,11 +8,9 @@ from datetime import date, datetime
 from typing import Protocol
 
 from groundwire_server.evidence import AttributeType, Dimension, Family, Label, Period, ReviewStatus, Value
+from groundwire_server.store.graph_protocol import GraphReader, GraphWriter
 from groundwire_server.store.rows import (
     ChunkMeta,
-    EdgeColumns,
-    EdgePlace,
-    EdgeRecord,
     FactAxes,
     FactExtent,
     FactLine,
@@ -27,7 +25,6 @@ from groundwire_server.store.rows import (
     RevisionDetail,
     RevisionSpan,
     StoredChunk,
-    StoredEdge,
     StoredFact,
     StoredRevision,
     Withdrawn,
@@ -37,7 +34,7 @@ from groundwire_server.store.rows import (
 __all__ = ["Store", "StoreReader", "StoreWriter"]
 
 
-class StoreReader(Protocol):
+class StoreReader(GraphReader, Protocol):
     """One consistent state: all that is visible at `generation`. Usable from any thread; never blocks a writer.
 
     `clearance` bounds what is returned: rows with a stricter label do not exist, and RESTRICTED never does. None, where
@@ -254,64 +251,6 @@ class StoreReader(Protocol):
         """Readable values of one fact that are there no more, in the order of `facts`: old citations name them."""
         ...
 
-    def edges(self, clearance: Label, nodes: Sequence[tuple[str, str]], *, outgoing: bool) -> list[StoredEdge]:
-        """Edge rows that start (outgoing) or end at the nodes, by (edge_id, source_doc, locator)."""
-        ...
-
-    def edge(self, clearance: Label, edge_id: str) -> list[StoredEdge]:
-        """Every readable source of one edge, by (source_doc, locator)."""
-        ...
-
-    def retired_edge(self, clearance: Label, edge_id: str) -> list[StoredEdge]:
-        """Readable sources of one edge that are there no more, in the order of `edge`: old citations name them."""
-        ...
-
-    def edge_rows(self, clearance: Label, rows: Sequence[int]) -> list[StoredEdge]:
-        """The readable ones of some edge rows, in the order of `edges`; rows that are not there are left out."""
-        ...
-
-    def edge_count(self) -> int:
-        """Edge rows ever written up to this generation, dead ones included."""
-        ...
-
-    def edge_columns(self, after_row: int = 0) -> Iterator[EdgeColumns]:
-        """Every edge row above `after_row`, ascending, dead and hidden ones included: the adjacency is made of them.
-
-        Some rows at a time, never none.
-        """
-        ...
-
-    def retired_edges(self, after_generation: int) -> list[tuple[int, int]]:
-        """(edge_row, died) of every edge row that died in (after_generation, generation], hidden ones included."""
-        ...
-
-    def edge_page(
-        self,
-        clearance: Label,
-        *,
-        relation: str | None = None,
-        source_doc: str | None = None,
-        after: EdgePlace | None = None,
-        limit: int,
-    ) -> list[list[StoredEdge]]:
-        """Relations behind a place, each as its readable sources in the order of `edge`, of one source_doc on demand.
-
-        By relation, source_kind, source, target_kind, target, edge_id.
-        """
-        ...
-
-    def relations(self, clearance: Label) -> list[str]:
-        """Distinct names of the relations of readable edges, sorted."""
-        ...
-
-    def has_node(self, clearance: Label, kind: str, code: str) -> bool:
-        """Whether a readable edge touches the node."""
-        ...
-
-    def nodes(self, clearance: Label) -> list[tuple[str, str]]:
-        """Every (kind, code) that a readable edge touches, sorted."""
-        ...
-
     def counts(self, clearance: Label) -> tuple[int, int, int, int]:
         """Readable active documents, chunks, facts (distinct fact_id, PENDING left out), edges (distinct edge_id)."""
         ...
@@ -349,7 +288,7 @@ class StoreReader(Protocol):
         ...
 
 
-class StoreWriter(Protocol):
+class StoreWriter(GraphWriter, Protocol):
     """One open write transaction: all of it becomes visible at once, at `generation`, or nothing does.
 
     `clearance` is that of whoever is told what became of a write: rows with a stricter label refuse nothing, and are
@@ -406,37 +345,6 @@ class StoreWriter(Protocol):
 
         A record that withdraws ends every value of its fact that `clearance` may read; known_at before it still finds
         them. One that keeps the label stands under the strictest of those that are there and that it may read.
-        """
-        ...
-
-    def put_edges(self, records: Iterable[EdgeRecord], *, clearance: Label | None = None) -> WriteCounts:
-        """Add sources of edges, one a (edge_id, source_doc, locator, extractor).
-
-        A repeat changes nothing, or replaces what differs. A bad record is refused and the others go on.
-        """
-        ...
-
-    def replace_edges(
-        self,
-        source_doc: str,
-        extractors: Collection[str],
-        records: Iterable[EdgeRecord],
-        *,
-        start: tuple[str, str] | None = None,
-    ) -> WriteCounts:
-        """Make what some extractors found in one source be these records, all of them of it and by one of those.
-
-        What is there already stays as it is, the rest of theirs ends, and what others found there is left alone. It is
-        the house's own work, which knows of rows of every label.
-
-        What the extractors "glossary", "metadata" and "facts" find is no part of `content_digest`, which holds what it
-        is derived of; and "glossary" keeps its own when a document of the name of its source is withdrawn.
-
-        Args:
-            start: only those from this node, and so all of the records.
-
-        Raises:
-            ValueError: a record is of another source or extractor, or from another node.
         """
         ...
 

@@ -15,10 +15,12 @@ from groundwire_server.store.conformance.check import (
     Clock,
     ConformanceFailure,
     Failure,
+    GraphPlaces,
     Place,
     Places,
     run_checks,
 )
+from groundwire_server.store.conformance.graph import GRAPH_CHECKS
 from groundwire_server.store.conformance.isolation import visible_state
 from groundwire_server.store.conformance.samples import (
     HOSTILE,
@@ -33,12 +35,14 @@ from groundwire_server.store.conformance.samples import (
 
 __all__ = [
     "ALL_CHECKS",
+    "GRAPH_CHECKS",
     "HOSTILE",
     "START",
     "Check",
     "Clock",
     "ConformanceFailure",
     "Failure",
+    "GraphPlaces",
     "Place",
     "Places",
     "TickingClock",

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
+from groundwire_server.store.graph_protocol import GraphStore
 from groundwire_server.store.protocol import Store
 
 __all__ = [
@@ -13,6 +15,7 @@ __all__ = [
     "Clock",
     "ConformanceFailure",
     "Failure",
+    "GraphPlaces",
     "Place",
     "Places",
     "expect",
@@ -26,6 +29,8 @@ Place = Callable[[Clock], Store]
 """Opens the store of one place; after `close` it opens the same store again."""
 Places = Callable[[], Place]
 """A new, empty place."""
+GraphPlaces = Callable[[], Callable[[Clock], GraphStore]]
+"""The same for stores of relations alone."""
 
 
 class ConformanceFailure(AssertionError):
@@ -38,10 +43,10 @@ class Check:
 
     name: str
     sentence: str
-    run: Callable[[Places], None]
+    run: Callable[[Any], None]
 
     @classmethod
-    def of(cls, function: Callable[[Places], None]) -> Check:
+    def of(cls, function: Callable[[Any], None]) -> Check:
         """Named after the function; its docstring is the sentence."""
         return cls(function.__name__, " ".join((function.__doc__ or "").split()), function)
 
@@ -54,7 +59,7 @@ class Failure:
     reason: str
 
 
-def run_checks(places: Places, checks: Iterable[Check]) -> list[Failure]:
+def run_checks(places: Places | GraphPlaces, checks: Iterable[Check]) -> list[Failure]:
     """Every check that a store fails; an exception of the store is a failure too."""
     failures = []
     for check in checks:

@@ -299,6 +299,7 @@ def relations_are_listed_in_order(places: Places) -> None:
     reader = store.reader()
     for clearance in _READERS:
         rows = reader.edges(clearance, reader.nodes(clearance), outgoing=True)
+        expect(bool(rows), f"there are relations that {clearance.name} reads")
         rows.sort(key=lambda edge: (_ends(edge), edge.record.source_doc, edge.record.locator))
         for wanted in (
             {},
