@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from typing import Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_server.glossary import FiscalCalendar, parse_period
-from groundwire_server.metric.fiscal import fiscal_spans
+from groundwire_server.metric.fiscal import fiscal_spans, is_outdated
 
 # Years that end on the last Sunday of January, as retailers and chip makers have them.
 YEARS = [
@@ -85,3 +86,19 @@ def test_an_untold_year_is_about_a_year_long(days: int) -> None:
 def test_what_is_shorter_or_longer_than_a_year_is_none() -> None:
     spans = [(date(2020, 2, 1), date(2021, 6, 30)), (date(2020, 8, 1), date(2021, 1, 31))]
     assert _spans("FY2021", UNTOLD, spans, told=False) == []
+
+
+@pytest.mark.parametrize(
+    ("start", "named_by", "outdated"), [("01-01", "", False), ("04-01", "", True), ("01-01", "start", False)]
+)
+def test_a_period_is_outdated_when_its_days_are_another_year_s(
+    start: str, named_by: Literal["", "start"], outdated: bool
+) -> None:
+    calendar, loaded = FiscalCalendar(start, named_by), FiscalCalendar()
+    begin = date(2024, 1, 1)
+    parts = [*(loaded.half(begin, n) for n in (1, 2)), *(loaded.quarter(begin, n) for n in (1, 4))]
+    for period in (loaded.year(begin), *parts):
+        days = (period.first, period.last)
+        assert is_outdated(period.canonical, days, calendar, told=True) is outdated
+        assert not is_outdated(period.canonical, days, calendar, told=False)
+    assert not is_outdated("2024", (begin, date(2024, 12, 31)), calendar, told=True)

@@ -231,3 +231,20 @@ def test_a_correction_and_a_withdrawal_find_what_was_stored_under_another_name(h
     say(withdraw=True)
     assert ask(here, "REVENUE", "ACME", "2020").WhichOneof("outcome") == "not_found"
     assert ask(here, "REVENUE", "ACME", "2022").WhichOneof("outcome") == "found"
+
+
+def test_a_fiscal_year_that_was_read_by_another_one_answers_nothing(here: House) -> None:
+    """Loaded while nobody told when the year begins, it has the days of another year than the one it is called."""
+    record = fact("Own KPI", "Acme Corporation", "FY2024", "5", locator="row=7")
+    here.store_facts(ingest_pb2.FactRecords(facts=[record]))
+    update(here, term(ENTITY, "ACME", "Acme Corporation"))
+    assert ask(here, "Own KPI", "ACME", "2024").found.key.period == "2024"  # a year from January on, as far as is told
+    detail = glossary_pb2.EntityDetail(fiscal_year_start="04-01")
+    response = update(here, term(ENTITY, "ACME", "Acme Corporation", entity=detail))
+    (finding,) = [each for each in response.findings if each.kind == admin_pb2.GLOSSARY_FINDING_KIND_PERIOD]
+    assert (finding.term.code, "FY2024" in finding.message) == ("ACME", True)
+    for period in ("2024", "FY2024"):
+        assert ask(here, "Own KPI", "ACME", period).WhichOneof("outcome") == "not_found"
+    here.store_facts(ingest_pb2.FactRecords(facts=[record]))
+    assert ask(here, "Own KPI", "ACME", "FY2024").WhichOneof("outcome") == "found"
+    assert ask(here, "Own KPI", "ACME", "2024").WhichOneof("outcome") == "not_found"

@@ -74,7 +74,8 @@ def glossary_findings(
     """
     looked = [GlossaryFinding(each.kind, each.term, "", each.code, 0, each.message) for each in lint_glossary(glossary)]
     file = [_file_finding(file_fault)] if file_fault else []
-    found = [*file, *looked, *_units(glossary, snapshot, principal), *_unlisted(glossary, snapshot, principal)]
+    stored = (*_units(glossary, snapshot, principal), *_outdated(glossary, snapshot, principal))
+    found = [*file, *looked, *stored, *_unlisted(glossary, snapshot, principal)]
     reader, clearance = snapshot.reader, principal.clearance
     counted = [
         replace(each, fact_count=reader.fact_extent(clearance, **_bound(each)).facts)
@@ -110,6 +111,24 @@ def _units(glossary: Glossary, snapshot: Snapshot, principal: Principal) -> Iter
         if others:
             message = f"its unit is {term.unit}, and facts carry {', '.join(others[:_LISTED_UNITS])}"
             yield GlossaryFinding(FindingKind.UNIT, TermKind.METRIC, "", code, extent.facts, message)
+
+
+def _outdated(glossary: Glossary, snapshot: Snapshot, principal: Principal) -> Iterator[GlossaryFinding]:
+    """Entities whose visible figures are for fiscal periods that were read by another fiscal year."""
+    from groundwire_server.metric import is_outdated
+
+    for code in snapshot.reader.fact_codes(principal.clearance, "entity"):
+        if not glossary.knows_fiscal_year(code):
+            continue
+        fiscal, extent = glossary.fiscal_calendar(code), snapshot.reader.fact_extent(principal.clearance, entity=code)
+        periods = [
+            period for first, last, period in extent.periods if is_outdated(period, (first, last), fiscal, told=True)
+        ]
+        if periods:
+            listed = ", ".join(dict.fromkeys(periods[:_LISTED_UNITS]))
+            message = f"its fiscal year begins on {fiscal.start}, and figures for {listed} were read by another one; "
+            message += "they answer nothing until they are loaded again"
+            yield GlossaryFinding(FindingKind.PERIOD, TermKind.ENTITY, "", code, 0, message)
 
 
 def _unlisted(glossary: Glossary, snapshot: Snapshot, principal: Principal) -> Iterator[GlossaryFinding]:

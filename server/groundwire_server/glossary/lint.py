@@ -31,6 +31,7 @@ class FindingKind(IntEnum):
     ADDITIVITY = 6
     IDENTIFIER = 7
     FILE = 8
+    PERIOD = 9
 
 
 @dataclass(frozen=True, slots=True)

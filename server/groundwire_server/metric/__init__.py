@@ -6,6 +6,7 @@ from groundwire_server.metric.column import FigureColumn, figures_of_many
 from groundwire_server.metric.derivation import CameToBe, agree, derive_figure
 from groundwire_server.metric.exit import fact_snippet_id
 from groundwire_server.metric.figures import FACT_ATTRIBUTES
+from groundwire_server.metric.fiscal import is_outdated
 from groundwire_server.metric.listing import FactWish, ListedFact, list_facts
 from groundwire_server.metric.lookup import LibraryView, Missing
 from groundwire_server.metric.query import MAX_METRIC_QUERIES, query_metric
@@ -54,6 +55,7 @@ __all__ = [
     "fact_snippet_id",
     "figures_of_many",
     "is_additive",
+    "is_outdated",
     "library_view",
     "list_facts",
     "mark_conflicts",

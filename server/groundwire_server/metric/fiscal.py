@@ -14,7 +14,7 @@ from datetime import date, timedelta
 from groundwire_server.evidence import Period, PeriodKind
 from groundwire_server.glossary import FiscalCalendar
 
-__all__ = ["Days", "fiscal_spans"]
+__all__ = ["Days", "fiscal_spans", "is_outdated"]
 
 Days = tuple[date, date]
 
@@ -50,6 +50,26 @@ def fiscal_spans(period: Period, spans: Iterable[Days], fiscal: FiscalCalendar, 
     begin = years[0][0] + timedelta(weeks=_WEEKS[part] * (number - 1))
     nominal = (begin, begin + timedelta(weeks=_WEEKS[part], days=-1))
     return [span for span in there if _has_length(span, part) and _is_beside(span, nominal, _PART_DRIFT)]
+
+
+def is_outdated(canonical: str, days: Days, fiscal: FiscalCalendar, *, told: bool) -> bool:
+    """Whether a stored period is a fiscal one that was read by another fiscal year than its entity tells today.
+
+    Its days are those of a year that the entity does not have, and which its words meant is not known any more: it
+    answers nothing until it is loaded again.
+    """
+    match = _CANONICAL.fullmatch(canonical) if told and canonical.startswith("FY") else None
+    if match is None:
+        return False
+    begin = fiscal.first_day(int(match[1]))
+    match match[2], int(match[3] or 0):
+        case "H", number:
+            today = fiscal.half(begin, number)
+        case "Q", number:
+            today = fiscal.quarter(begin, number)
+        case _:
+            today = fiscal.year(begin)
+    return days != (today.first, today.last)
 
 
 def _label(span: Days, fiscal: FiscalCalendar) -> int:

@@ -19,11 +19,12 @@ from groundwire_server.glossary import (
     same_days,
 )
 from groundwire_server.metric.figures import Figure, FigureReader, is_instant, period_of
-from groundwire_server.metric.fiscal import fiscal_spans
+from groundwire_server.metric.fiscal import fiscal_spans, is_outdated
 from groundwire_server.metric.reading import Asking, Key, Unread, read_query
 from groundwire_server.metric.texts import ambiguous_text
 from groundwire_server.metric.units import unit_key
 from groundwire_server.metric.vocabulary import Vocabulary
+from groundwire_server.store import FactRecord
 
 __all__ = ["Found", "LibraryView", "Missing", "fits_nature", "look_up", "look_up_key"]
 
@@ -137,7 +138,7 @@ def _metric_key(key: Key, dimensions: tuple[Dimension, ...]) -> MetricKey:
 def _figures(key: Key, dimensions: tuple[Dimension, ...], view: LibraryView, hint: Filter | None) -> _Answer:
     if not fits_nature(key.metric, key.period, view.vocabulary):
         return _Answer(fits=False)
-    figures = view.figures.find(key.metric, key.entity, key.period, key.channel, dimensions)
+    figures = _of_today(view.figures.find(key.metric, key.entity, key.period, key.channel, dimensions), view)
     period = key.period
     if not figures and period.kind is PeriodKind.FISCAL:
         spans = _fiscal_spans(key, view)
@@ -145,11 +146,24 @@ def _figures(key: Key, dimensions: tuple[Dimension, ...], view: LibraryView, hin
             return _Answer(spans=tuple(span.canonical for span in spans))
         if spans:
             period = spans[0]
-            figures = view.figures.find(key.metric, key.entity, period, key.channel, dimensions)
+            figures = _of_today(view.figures.find(key.metric, key.entity, period, key.channel, dimensions), view)
     if hint is None or not figures:
         return _Answer(tuple(figures))
-    narrowed = view.figures.find(key.metric, key.entity, period, key.channel, dimensions, hint)
+    narrowed = _of_today(view.figures.find(key.metric, key.entity, period, key.channel, dimensions, hint), view)
     return _Answer(tuple(narrowed or figures), hint_dropped=not narrowed)
+
+
+def _of_today(figures: list[Figure], view: LibraryView) -> list[Figure]:
+    """Without those for fiscal periods that were read by another fiscal year than the entity tells today."""
+    glossary = view.vocabulary.glossary
+
+    def outdated(record: FactRecord) -> bool:
+        if not record.period.startswith("FY"):
+            return False
+        days, told = (record.period_first, record.period_last), glossary.knows_fiscal_year(record.entity)
+        return is_outdated(record.period, days, glossary.fiscal_calendar(record.entity), told=told)
+
+    return [figure for figure in figures if not outdated(figure.record)]
 
 
 def fits_nature(metric: str, period: Period, vocabulary: Vocabulary) -> bool:

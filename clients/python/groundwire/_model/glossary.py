@@ -73,6 +73,7 @@ class GlossaryFindingKind(NamedEnum):
     ADDITIVITY = 6
     IDENTIFIER = 7
     FILE = 8
+    PERIOD = 9
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,6 +99,10 @@ class _GlossaryFindingKindEnumTypeWrapper(google.protobuf.internal.enum_type_wra
     """A public identifier does not check."""
     GLOSSARY_FINDING_KIND_FILE: _GlossaryFindingKind.ValueType  # 8
     """The file of the glossary was edited and does not hold; the glossary before it is in force."""
+    GLOSSARY_FINDING_KIND_PERIOD: _GlossaryFindingKind.ValueType  # 9
+    """Visible figures are for fiscal periods that were read by another fiscal year than the entity tells now; they answer
+    nothing until they are loaded again.
+    """
 
 class GlossaryFindingKind(_GlossaryFindingKind, metaclass=_GlossaryFindingKindEnumTypeWrapper):
     """What a finding is about."""
@@ -121,6 +125,10 @@ GLOSSARY_FINDING_KIND_IDENTIFIER: GlossaryFindingKind.ValueType  # 7
 """A public identifier does not check."""
 GLOSSARY_FINDING_KIND_FILE: GlossaryFindingKind.ValueType  # 8
 """The file of the glossary was edited and does not hold; the glossary before it is in force."""
+GLOSSARY_FINDING_KIND_PERIOD: GlossaryFindingKind.ValueType  # 9
+"""Visible figures are for fiscal periods that were read by another fiscal year than the entity tells now; they answer
+nothing until they are loaded again.
+"""
 global___GlossaryFindingKind = GlossaryFindingKind
 
 class _IndexPart:
