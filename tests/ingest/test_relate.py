@@ -296,6 +296,9 @@ def test_what_is_done_is_not_asked_again(library: Library, tmp_path: Path) -> No
     slow = Slow()
     run(library, tmp_path, slow)
     assert slow.asked == ["c", "d"]
+    rows = Worked.read(library.store.reader()).rows  # of labels without documents too: nobody looks behind it again
+    assert len(set(rows.values())) == 1
+    assert rows.keys() == {Label.PUBLIC, Label.INTERNAL, Label.CONFIDENTIAL}
     put(library, "b", TEXTS[1])  # what was found in its former text goes with that text
     assert [edge.source_doc for edge in edges(library)] == ["a", "c", "d"]
     put(library, "e", TEXTS[1])

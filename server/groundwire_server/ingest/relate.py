@@ -82,7 +82,7 @@ def relate(
 
 def documents_to_relate(snapshot: Snapshot, extractor: RelationExtractor, *, anew: bool = False) -> dict[Label, int]:
     """How many documents of each label there are to work on; none without any."""
-    waiting = _waiting(snapshot.reader, _begun(snapshot.reader, extractor, anew=anew))
+    waiting, _ = _waiting(snapshot.reader, _begun(snapshot.reader, extractor, anew=anew))
     return {label: len(spans) for label, spans in waiting.items() if spans}
 
 
@@ -108,7 +108,7 @@ class _Run:
     def through(self) -> bool:
         """Work on them all, also those that come meanwhile. False: the settings have changed, and all begins anew."""
         while True:
-            waiting = _waiting(self._reader, self._worked)
+            waiting, last_row = _waiting(self._reader, self._worked)
             for label, spans in waiting.items():
                 self._total[label] += len(spans)
             self._report()
@@ -122,7 +122,7 @@ class _Run:
         if self._dropped:
             counts = ", ".join(f"{count} {reason}" for reason, count in sorted(self._dropped.items()))
             _log.info("library %s: relations of the model that were not taken: %s", self._library.library_id, counts)
-        return self._conclude()
+        return self._conclude(last_row)
 
     def _groups(self, spans: list[RevisionSpan]) -> Iterator[list[_Found]]:
         """The documents with what was found in them, as many at a time as are stored together."""
@@ -190,13 +190,16 @@ class _Run:
         self._report()
         return True
 
-    def _conclude(self) -> bool:
-        """Take note that nothing is left. False as in `_commit`."""
+    def _conclude(self, last_row: int) -> bool:
+        """Take note that nothing is left up to a row. False as in `_commit`."""
         with self._library.writing() as writer:
             if self._changed():
                 return False
             if self._extractor.immediate:  # and what came meanwhile was worked on as it came
                 self._worked = self._worked.done()
+            else:  # also for labels of which there is nothing: the next look begins there
+                for label in AUDIENCES:
+                    self._worked = self._worked.after(label, max(last_row, self._worked.row(label)))
             self._worked.write(writer)
         return True
 
@@ -215,10 +218,12 @@ def _begun(reader: StoreReader, extractor: RelationExtractor, *, anew: bool) -> 
     return worked if worked.version == extractor.version and not anew else Worked.not_begun(extractor.version)
 
 
-def _waiting(reader: StoreReader, worked: Worked) -> dict[Label, list[RevisionSpan]]:
-    """Active documents that are not done, by label, open ones first; as they were stored."""
+def _waiting(reader: StoreReader, worked: Worked) -> tuple[dict[Label, list[RevisionSpan]], int]:
+    """Active documents that are not done, by label, open ones first, as they were stored; and the last row of all."""
     waiting: dict[Label, list[RevisionSpan]] = {label: [] for label in AUDIENCES}
+    last_row = 0
     for span in reader.revision_spans(min(worked.row(label) for label in AUDIENCES)):
+        last_row = span.first_row
         if span.died is None and span.label in waiting and span.first_row > worked.row(span.label):
             waiting[span.label].append(span)
-    return waiting
+    return waiting, last_row
