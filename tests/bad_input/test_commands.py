@@ -170,8 +170,10 @@ def test_a_glossary_to_load(at: Run, alone: Path, told: Tell, text: str | bytes)
         '[retrieval]\nlibrary_router = "orakel"\n',
         '[server]\nport = "high"\n',
         "[server]\nport = 70000\n",
+        '[llm]\nprovider = "openai"\n',
+        '[llm]\nprovider = "openai"\nbase_url = "http://me:secret@127.0.0.1/v1"\nmodel = "small"\n',
     ],
-    ids=["no_toml", "unknown_name", "unknown_router", "wrong_type", "out_of_range"],
+    ids=["no_toml", "unknown_name", "unknown_router", "wrong_type", "out_of_range", "half_a_model", "key_in_url"],
 )
 def test_settings_that_do_not_hold(alone: Path, told: Tell, text: str) -> None:
     write(alone, {"groundwire.toml": text})
