@@ -7,6 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
 from groundwire_server.glossary.names import inverted_keys, name_key, variant_keys, without_note
 
 __all__ = ["Ambiguous", "NameIndex", "Resolution", "Resolved", "Unknown", "resolve_name"]
@@ -76,16 +79,18 @@ class NameIndex:
         Likeness is Dice's over the pairs of characters of the keys, borders counted; below 0.3 nothing is near.
         """
         pairs = _pairs(name_key(raw))
-        shared: Counter[int] = Counter()
-        for pair, count in pairs.items():
-            for place, have in self._postings.get(pair, ()):
-                shared[place] += min(count, have)
-        total = pairs.total()
+        found = [(*self._postings[pair], count) for pair, count in pairs.items() if pair in self._postings]
+        if not found:
+            return []
+        places = np.concatenate([places for places, *_ in found])
+        common = np.concatenate([np.minimum(have, count) for _, have, count in found])
+        shared = np.bincount(places, weights=common, minlength=len(self._entries))
+        likenesses = 2 * shared / (pairs.total() + self._sizes)
+        near = np.flatnonzero(likenesses >= _NEAR)
         best: dict[str, tuple[float, str, str]] = {}
-        for place, common in shared.items():
+        for place, likeness in zip(near.tolist(), likenesses[near].tolist(), strict=True):
             code, name = self._entries[place]
-            likeness = 2 * common / (total + self._sizes[place])
-            if likeness >= _NEAR and (code not in best or (-likeness, name) < (-best[code][0], best[code][1])):
+            if code not in best or (-likeness, name) < (-best[code][0], best[code][1]):
                 best[code] = (likeness, name, code)
         return sorted(best.values(), key=lambda found: (-found[0], found[1], found[2]))
 
@@ -94,16 +99,19 @@ class NameIndex:
         return name if self.exact(name) == (code,) else code
 
     @cached_property
-    def _sizes(self) -> list[int]:
-        return [_pairs(name_key(name)).total() for _, name in self._entries]
+    def _sizes(self) -> NDArray[np.int64]:
+        return np.array([_pairs(name_key(name)).total() for _, name in self._entries], np.int64)
 
     @cached_property
-    def _postings(self) -> dict[str, list[tuple[int, int]]]:
-        postings: dict[str, list[tuple[int, int]]] = {}
+    def _postings(self) -> dict[str, tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """By pair of characters: which entries have it, and how often."""
+        places: dict[str, list[int]] = {}
+        counts: dict[str, list[int]] = {}
         for place, (_, name) in enumerate(self._entries):
             for pair, count in _pairs(name_key(name)).items():
-                postings.setdefault(pair, []).append((place, count))
-        return postings
+                places.setdefault(pair, []).append(place)
+                counts.setdefault(pair, []).append(count)
+        return {pair: (np.array(places[pair], np.int64), np.array(counts[pair], np.int64)) for pair in places}
 
 
 def _add(index: dict[str, tuple[str, ...]], key: str, code: str) -> None:
