@@ -521,9 +521,14 @@ def _cell(row: SheetRow, column: int) -> Cell:
 
 def _repeats(row: SheetRow, heading: Heading) -> bool:
     """Whether a row is the heading again, as on the next page of a print."""
-    texts = [shown_heading(_cell(row, column)) for column in range(len(heading.names))]
-    if not any(texts):
+    # Most rows differ from the heading in their first value.
+    column = heading.columns.values[0].column
+    if (
+        not 0 <= column < len(heading.names)
+        or shown_heading(_cell(row, column)).casefold() != heading.names[column].casefold()
+    ):
         return False
+    texts = [shown_heading(_cell(row, column)) for column in range(len(heading.names))]
     if [text.casefold() for text in texts] == [name.casefold() for name in heading.names]:
         return True
     values = [value.column for value in heading.columns.values]

@@ -50,7 +50,10 @@ from groundwire_server.store.rows import FactRecord
 
 __all__ = ["FactFields", "FactRules", "read_fact", "read_fact_file"]
 
+K = TypeVar("K")
 T = TypeVar("T")
+
+_MOST_KEPT = 50_000
 
 _EMPTY = Glossary()
 _NO_ATTRIBUTES: tuple[Attribute, ...] = ()
@@ -124,6 +127,15 @@ def read_fact_file(
     return spool.rows()
 
 
+class _Kept(dict[K, T]):
+    """What was read before; forgotten when there is too much of it."""
+
+    def __setitem__(self, key: K, value: T) -> None:
+        if len(self) >= _MOST_KEPT:
+            self.clear()
+        super().__setitem__(key, value)
+
+
 @dataclass(frozen=True, slots=True)
 class _Rows:
     """Rows by field, and the figures that they state."""
@@ -175,7 +187,8 @@ class _Figures:
     reader: _Reader
     name: str
     rules: CellRules
-    _heads: dict[str, tuple[str, Measure]] = field(default_factory=dict)
+    _heads: _Kept[tuple[str, str, bool], tuple[str, Measure]] = field(default_factory=lambda: _Kept())
+    _units: _Kept[tuple[str, str, bool], Measure] = field(default_factory=lambda: _Kept())
 
     def read(self, figure: TableFigure) -> tuple[FactRecord, bool]:
         """The stored value, and whether another decimal mark would make another number of it. Raises RowRefused."""
@@ -211,12 +224,13 @@ class _Figures:
 
     def _metric(self, label: str, signs: MoneySigns) -> tuple[str, Measure]:
         """The name of a metric, and what a bracket behind it says of its unit."""
-        if label not in self._heads:
+        key = (label, signs.language, signs.traditional)
+        if key not in self._heads:
             name, measure = split_measure(label, signs)
             whole = self.reader.known_name("metric", label)
             known = self.reader.knows("metric", whole)
-            self._heads[label] = (whole if known else self.reader.known_name("metric", name), measure)
-        return self._heads[label]
+            self._heads[key] = (whole if known else self.reader.known_name("metric", name), measure)
+        return self._heads[key]
 
     def _period(self, text: str) -> str:
         if text and not self.reader.reads_period(text):
@@ -229,11 +243,11 @@ class _Figures:
         """What a unit column says; a unit that nobody knows is kept as it stands."""
         if not unit:
             return NO_MEASURE
-        said = read_title(unit, signs)
-        if not said:
-            return Measure(unit=unit)
-        spelt_alike = said.unit.casefold() == unit.casefold()
-        return replace(said, unit=unit) if spelt_alike else said
+        key = (unit, signs.language, signs.traditional)
+        if key not in self._units:
+            said = read_title(unit, signs) or Measure(unit=unit)
+            self._units[key] = replace(said, unit=unit) if said.unit.casefold() == unit.casefold() else said
+        return self._units[key]
 
 
 def _at(figure: TableFigure, fault: RowRefused) -> RowRefused:
@@ -248,9 +262,11 @@ class _Reader:
     """Reads records by one set of rules, and remembers what names mean."""
 
     rules: FactRules
-    _codes: dict[tuple[str, str], str] = field(default_factory=dict)
-    _known: dict[tuple[str, str], bool] = field(default_factory=dict)
-    _periods: dict[str, bool] = field(default_factory=dict)
+    _codes: _Kept[tuple[str, str], str] = field(default_factory=lambda: _Kept())
+    _known: _Kept[tuple[str, str], bool] = field(default_factory=lambda: _Kept())
+    _term_units: _Kept[str, str] = field(default_factory=lambda: _Kept())
+    _are_periods: _Kept[str, bool] = field(default_factory=lambda: _Kept())
+    _periods: _Kept[tuple[str, str, str], Period] = field(default_factory=lambda: _Kept())
 
     @property
     def glossary(self) -> Glossary:
@@ -326,20 +342,23 @@ class _Reader:
 
     def unit_of(self, metric: str) -> str:
         """The unit of a metric in the glossary; empty where it says none, or the name means several."""
-        found = resolve_name(metric, (self.glossary.metric_names,), drop_note=False, suggest=False) if metric else None
-        term = self.glossary.metrics.get(found.code) if isinstance(found, Resolved) else None
-        return term.unit if term is not None else ""
+        if metric not in self._term_units:
+            names = (self.glossary.metric_names,)
+            found = resolve_name(metric, names, drop_note=False, suggest=False) if metric else None
+            term = self.glossary.metrics.get(found.code) if isinstance(found, Resolved) else None
+            self._term_units[metric] = term.unit if term is not None else ""
+        return self._term_units[metric]
 
     def reads_period(self, text: str) -> bool:
         """Whether a text is the name of a period, whatever the fiscal year."""
-        if text not in self._periods:
+        if text not in self._are_periods:
             try:
                 parse_period(text, reference=_ANY_DAYS[0])
             except PeriodError:
-                self._periods[text] = False
+                self._are_periods[text] = False
             else:
-                self._periods[text] = True
-        return self._periods[text]
+                self._are_periods[text] = True
+        return self._are_periods[text]
 
     def _code(self, column: str, raw: str, names: NameIndex | None) -> str:
         key = (column, raw)
@@ -350,6 +369,9 @@ class _Reader:
     def _period(self, raw: str, entity: str) -> Period:
         text = _needed("period", raw)
         fiscal = self.glossary.fiscal_calendar(entity)
+        key = (text, fiscal.start, fiscal.named_by)
+        if key in self._periods:
+            return self._periods[key]
         try:
             first, second = (
                 parse_period(text, reference=day, fiscal_year_start=fiscal.start, fiscal_year_named_by=fiscal.named_by)
@@ -360,6 +382,7 @@ class _Reader:
         if first != second:
             why = f"{text[:200]!r} counts from the day of asking."
             raise refuse(ErrorReason.FACT_PERIOD_MALFORMED, "period", text, why)
+        self._periods[key] = first
         return first
 
     def _unit(self, metric: str, raw: str) -> str:

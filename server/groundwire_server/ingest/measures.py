@@ -232,6 +232,7 @@ def _per(text: str) -> tuple[str, bool, str]:
     return text, False, ""
 
 
+@lru_cache(maxsize=4096)
 def unit_measure(unit: str) -> Measure:
     """What a code of a unit says of scale by itself; false where it says none.
 
@@ -242,6 +243,7 @@ def unit_measure(unit: str) -> Measure:
     return measure if measure.power is not None else NO_MEASURE
 
 
+@lru_cache(maxsize=4096)
 def is_money(unit: str) -> bool:
     """Whether a unit is a currency.
 
@@ -252,6 +254,7 @@ def is_money(unit: str) -> bool:
     return text in _MONEY or text in _SIGNS or (len(text) == 3 and text.upper() in _CODES)
 
 
+@lru_cache(maxsize=4096)
 def is_left_alone(unit: str) -> bool:
     """Whether the scale of a heading leaves numbers of this unit as they stand: percents, ratios, per-unit, heads.
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from groundwire_server.errors import ErrorReason
 from groundwire_server.ingest.cell_value import CellNumber, plain_decimal, scaled
@@ -55,6 +56,7 @@ class Settled:
     decimals: int | None
 
 
+@lru_cache(maxsize=4096)
 def kind_of_name(name: str) -> str:
     """What the name of a metric says of its unit: "per share", "per unit", "percent", "heads", "shares" or nothing.
 
