@@ -127,7 +127,7 @@ def _outdated(glossary: Glossary, snapshot: Snapshot, principal: Principal) -> I
         if periods:
             listed = ", ".join(dict.fromkeys(periods[:_LISTED_UNITS]))
             message = f"its fiscal year begins on {fiscal.start}, and figures for {listed} were read by another one; "
-            message += "they answer nothing until they are loaded again"
+            message += "they answer nothing: withdraw their source and load it again"
             yield GlossaryFinding(FindingKind.PERIOD, TermKind.ENTITY, "", code, 0, message)
 
 

@@ -101,7 +101,7 @@ class _GlossaryFindingKindEnumTypeWrapper(google.protobuf.internal.enum_type_wra
     """The file of the glossary was edited and does not hold; the glossary before it is in force."""
     GLOSSARY_FINDING_KIND_PERIOD: _GlossaryFindingKind.ValueType  # 9
     """Visible figures are for fiscal periods that were read by another fiscal year than the entity tells now; they answer
-    nothing until they are loaded again.
+    nothing until their source is withdrawn and loaded again.
     """
 
 class GlossaryFindingKind(_GlossaryFindingKind, metaclass=_GlossaryFindingKindEnumTypeWrapper):
@@ -127,7 +127,7 @@ GLOSSARY_FINDING_KIND_FILE: GlossaryFindingKind.ValueType  # 8
 """The file of the glossary was edited and does not hold; the glossary before it is in force."""
 GLOSSARY_FINDING_KIND_PERIOD: GlossaryFindingKind.ValueType  # 9
 """Visible figures are for fiscal periods that were read by another fiscal year than the entity tells now; they answer
-nothing until they are loaded again.
+nothing until their source is withdrawn and loaded again.
 """
 global___GlossaryFindingKind = GlossaryFindingKind
 
