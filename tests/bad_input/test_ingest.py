@@ -173,6 +173,18 @@ def test_a_relation(here: House, told: Tell, fields: dict[str, Any]) -> None:
     told(of_rows([each for frame in frames for each in frame.rejected.rows], REASONS))
 
 
+WIDE = '[columns]\nmetric = "#A"\n[constants]\nentity = "A"\n[wide]\nheading = "period"\n'
+FIGURES_IN_TABLES: list[tuple[dict[str, Any], str]] = [
+    ({"name": "f.csv"}, "x,A,2024,3/4,"),
+    ({"name": "f.csv"}, "x,A,2024,#DIV/0!,"),
+    ({"name": "f.csv"}, "x,A,2024,¥12,"),
+    ({"name": "f.csv"}, 'x,A,2024,"1.234,5",'),
+    ({"name": "f.csv"}, "x,A,2024,$12,EUR"),
+    ({"name": "f.csv"}, "x,A,2024,1,\nx,A,2024,2,"),
+    ({"name": "f.csv"}, ",A,soon,1,"),
+]
+
+
 @pytest.mark.parametrize(
     ("head", "raw"),
     [
@@ -186,6 +198,15 @@ def test_a_relation(here: House, told: Tell, fields: dict[str, Any]) -> None:
         ({"name": "f.xlsx"}, b"x"),
         ({"name": "f.csv", "mapping_toml": "x = "}, b"a\n1\n"),
         ({}, b"a\n1\n"),
+        *((head, f"metric,entity,period,value,unit\n{text}\n".encode()) for head, text in FIGURES_IN_TABLES),
+        ({"name": "f.csv", "mapping_toml": WIDE}, b"(USD in millions)\n(in thousands)\nItem,2024\nx,1\n"),
+        ({"name": "f.csv", "mapping_toml": WIDE}, b"Item,2023,2024\nx,1,2\nItem,2021,2022\nx,3,4\n"),
+        ({"name": "f.csv", "mapping_toml": WIDE}, b"Item,Note\nx,1\n"),
+        ({"name": "f.csv", "mapping_toml": '[constants]\nentity = "FILL IN"\n'}, b"metric,period,value\nx,2024,1\n"),
+        ({"name": "f.csv", "mapping_toml": 'scale = 12\ndecimal = ";"\nprice = 1\n'}, b"metric\n"),
+        ({"name": "f.jsonl", "mapping_toml": "scale = 1000\n"}, b"{}\n"),
+        ({"name": "f.parquet"}, b"x"),
+        ({"name": "f.json"}, b"{}"),
     ],
     ids=[
         "no_value",
@@ -198,6 +219,21 @@ def test_a_relation(here: House, told: Tell, fields: dict[str, Any]) -> None:
         "no_workbook",
         "mapping",
         "no_name",
+        "fraction",
+        "computed_in_vain",
+        "yen_sign",
+        "decimal_comma",
+        "two_units",
+        "two_values",
+        "several_at_once",
+        "two_scales",
+        "two_tables",
+        "no_period_in_the_heading",
+        "mapping_to_fill_in",
+        "mapping_keys",
+        "mapping_of_a_table",
+        "no_parquet",
+        "no_company_facts",
     ],
 )
 def test_a_file_of_figures(here: House, told: Tell, head: dict[str, Any], raw: bytes) -> None:
