@@ -37,6 +37,11 @@ class NodeNames:
         self.known_ends = known_ends
         self._found: dict[tuple[str, str], Resolution] = {}
 
+    @property
+    def knows_entities(self) -> bool:
+        """Whether the glossary has any."""
+        return self._glossary is not None and len(self._glossary.entities) > 0
+
     def is_entity(self, name: str) -> bool:
         """Whether an object of that name is known to be an entity."""
         return folded(name) in self._entities or not isinstance(self.find(ENTITY, name), Unknown)
@@ -102,4 +107,4 @@ class NodeNames:
 
 def folded(name: str) -> str:
     """A name as its own code: NFKC, without outer blanks."""
-    return unicodedata.normalize("NFKC", name).strip()
+    return name.strip() if name.isascii() else unicodedata.normalize("NFKC", name).strip()

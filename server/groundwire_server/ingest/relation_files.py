@@ -57,7 +57,7 @@ def read_relation_file(
     read = [row for _, row in rows if isinstance(row, RelationRow)]
     entities = frozenset(each for row in read for each in _entities_of(row, rules.names))
     found = NodeNames(rules.glossary, entities)
-    others = frozenset(each for row in read for each in _other_names(row, found))
+    others = frozenset(each for row in read if found.knows_entities for each in _other_names(row, found))
     names = NodeNames(rules.glossary, entities | others, others, known_ends=mapping.known_ends)
     for number, row in rows:
         if isinstance(row, RowRefused):
@@ -75,12 +75,12 @@ def _fields_of(name: str, row: RelationRow, further: Mapping[str, str]) -> Relat
     texts: dict[str, str] = {}
     attributes: list[Attribute] = []
     for field in RELATION_FIELDS:
+        value = row.cells.get(field)
         try:
             if field == _PERCENT:
-                percent = _percent(row.cells.get(field))
-                attributes += [] if percent is None else [Attribute(_PERCENT, percent)]
+                attributes += [] if value in (None, "") else [Attribute(_PERCENT, _percent(value))]
             else:
-                texts[field] = _text(field, row.cells.get(field))
+                texts[field] = value if type(value) is str else _text(field, value)
         except RowRefused as refused:
             faults.append(refused)
     for each, key in further.items():
@@ -143,9 +143,7 @@ def _text(column: str, value: object) -> str:
     return str(value)
 
 
-def _percent(value: object) -> Decimal | None:
-    if value is None or value == "":
-        return None
+def _percent(value: object) -> Decimal:
     text = str(value).strip().removesuffix("%").strip()
     if isinstance(value, bool) or not isinstance(value, str | int | Decimal) or not _DECIMAL.fullmatch(text):
         raise _malformed(_PERCENT, repr(value), "is no percentage as a decimal number")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
 from groundwire_server.errors import ErrorReason, RowRefused
 from groundwire_server.evidence import Attribute, Label
@@ -23,6 +23,7 @@ _KIND = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _LONGEST_LOCATOR = 4096
 _T = TypeVar("_T")
+_P = ParamSpec("_P")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,25 +74,25 @@ def read_relation(fields: RelationFields, rules: RelationRules) -> EdgeRecord:
 def read_edge(fields: RelationFields, rules: RelationRules, names: NodeNames) -> EdgeRecord:
     """The same by names that are known already; raises as `read_relation` does."""
     faults = _Faults()
-    subject = faults.of(lambda: _needed("subject", fields.subject), "")
-    relation = faults.of(lambda: check_code("relation", _needed("relation", fields.relation)), "")
-    target = faults.of(lambda: _needed("object", fields.object), "")
-    source_doc = faults.of(lambda: check_code("source_doc", _needed("source_doc", fields.source_doc)), "")
-    locator = faults.of(lambda: _locator(fields.locator), "")
-    first = faults.of(lambda: _day("valid_from", fields.valid_from), "")
-    last = faults.of(lambda: _day("valid_to", fields.valid_to), "")
-    faults.of(lambda: _in_order(first, last), None)
-    subject_kind = faults.of(lambda: _kind("subject_kind", fields.subject_kind), "") or ENTITY
-    object_kind = faults.of(lambda: _kind("object_kind", fields.object_kind), "")
+    subject = faults.of(_needed, "", "subject", fields.subject)
+    relation = faults.of(_needed_code, "", "relation", fields.relation)
+    target = faults.of(_needed, "", "object", fields.object)
+    source_doc = faults.of(_needed_code, "", "source_doc", fields.source_doc)
+    locator = faults.of(_locator, "", fields.locator)
+    first = faults.of(_day, "", "valid_from", fields.valid_from) if fields.valid_from else ""
+    last = faults.of(_day, "", "valid_to", fields.valid_to) if fields.valid_to else ""
+    if first and last:
+        faults.of(_in_order, None, first, last)
+    subject_kind = (fields.subject_kind and faults.of(_kind, "", "subject_kind", fields.subject_kind)) or ENTITY
+    object_kind = fields.object_kind and faults.of(_kind, "", "object_kind", fields.object_kind)
     stored, turned = rules.names.resolve(relation)
     if not object_kind:
         object_kind = ENTITY if turned or names.known_ends or (target and names.is_entity(target)) else LITERAL
     ends = [
-        (kind, faults.of(lambda column=column, kind=kind, name=name: names.code(column, kind, name), ""))  # type: ignore[misc]
+        (kind, faults.of(names.code, "", column, kind, name) if name else "")
         for column, kind, name in (("subject", subject_kind, subject), ("object", object_kind, target))
-        if name
     ]
-    attributes = faults.of(lambda: check_attributes(fields.attributes), fields.attributes)
+    attributes = faults.of(check_attributes, fields.attributes, fields.attributes) if fields.attributes else ()
     faults.raise_all()
     (source_kind, source), (target_kind, target_code) = reversed(ends) if turned else ends
     return EdgeRecord(
@@ -116,10 +117,10 @@ class _Faults:
     def __init__(self) -> None:
         self._found: list[RowRefused] = []
 
-    def of(self, read: Callable[[], _T], instead: _T) -> _T:
-        """What `read` gives; what it refuses is kept, and something else stands for its value."""
+    def of(self, read: Callable[_P, _T], instead: _T, *given: _P.args, **named: _P.kwargs) -> _T:
+        """What `read` makes of something; what it refuses is kept, and something else stands for its value."""
         try:
-            return read()
+            return read(*given, **named)
         except RowRefused as refused:
             self._found.append(refused)
             return instead
@@ -131,7 +132,7 @@ class _Faults:
 
 
 def _in_order(first: str, last: str) -> None:
-    if first and last and first > last:
+    if first > last:
         raise refuse(ErrorReason.CONTRADICTION, "valid_from", first, f"valid_from {first} is after valid_to {last}.")
 
 
@@ -139,6 +140,10 @@ def _needed(column: str, value: str) -> str:
     if not value.strip():
         raise refuse(ErrorReason.FACT_FIELD_MISSING, column, value, f"{column} is missing.")
     return value.strip()
+
+
+def _needed_code(column: str, value: str) -> str:
+    return check_code(column, _needed(column, value))
 
 
 def _locator(value: str) -> str:
