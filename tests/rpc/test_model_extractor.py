@@ -201,3 +201,31 @@ def test_a_library_whose_model_is_gone_goes_on_without(tmp_path: Path, model: Mo
     with serving(tmp_path, model) as here:
         wait_until_asked(here, model, "Acme supplies Japan again.")
         assert [each["text"] for each in shown(model.bodies[-1])] == ["Acme supplies Japan again."]
+
+
+def _finds_partners(body: dict[str, Any]) -> Act:
+    found = []
+    for each in shown(body):
+        words = each["text"].rstrip(".").split(" joins ")
+        if len(words) == 2:
+            said = {"subject": words[0], "relation": "joins", "object": words[1], "quote": each["text"].rstrip(".")}
+            found.append({"passage": each["passage"], **said})
+    return Act(json.dumps({"relations": found}))
+
+
+def test_a_purge_takes_what_was_found_in_what_is_gone(tmp_path: Path) -> None:
+    with model_server(script=_finds_partners) as model, serving(tmp_path, model) as here:
+        here.admin.SaveLibrary(saving("llm"))
+        here.store({"a.md": "Acme joins Kanarienvogel GmbH.", "b.md": "Acme joins Nachtigall AG."})
+        wait_until_asked(here, model, "Acme joins Nachtigall AG.")
+        assert {end for *_, end in edges(here)} == {"entity:Kanarienvogel GmbH", "entity:Nachtigall AG"}
+        here.store({"a.md": "Acme joins nobody"})
+        wait_until_asked(here, model, "Acme joins nobody")
+        job = here.admin.PurgeRevisions(admin_pb2.PurgeRevisionsRequest(library_id="default")).job
+        assert ended(here, job).state == admin_pb2.JOB_STATE_SUCCEEDED
+        assert {end for *_, end in edges(here)} == {"entity:nobody", "entity:Nachtigall AG"}
+        on_disk = {path: path.read_bytes() for path in sorted((tmp_path / "data").rglob("*")) if path.is_file()}
+        assert [path for path, content in on_disk.items() if b"Kanarienvogel" in content] == []
+        assert [path for path, content in on_disk.items() if b"Nachtigall" in content]
+    with house(tmp_path / "data", access__local_clearance="confidential") as here:
+        assert {end for *_, end in edges(here)} == {"entity:nobody", "entity:Nachtigall AG"}

@@ -11,7 +11,7 @@ import pytest
 from groundwire_server.errors import Aborted, ErrorReason
 from groundwire_server.evidence import Attribute, Label
 from groundwire_server.store import PurgePolicy, SqliteStore
-from groundwire_server.store.conformance import START, TickingClock, make_document, visible_state
+from groundwire_server.store.conformance import START, TickingClock, make_document, make_edge, visible_state
 from tests.store.schemas.history import MODEL, VECTOR
 
 ALL = Label.CONFIDENTIAL
@@ -175,4 +175,43 @@ def test_nothing_of_it_is_left_on_the_disk(tmp_path: Path) -> None:
             assert words.encode() not in held
     for kept in (b"a text20", b"a text19", b"Title20ofb"):
         assert kept in held
+    store.close()
+
+
+def test_relations_that_were_found_in_what_is_gone_go_along(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "store.sqlite", now=TickingClock())
+    given = make_edge("GIVEN", source_doc="d", locator="d#row=1")
+
+    def revise(number: int, *names: str) -> None:
+        with store.writer() as writer:
+            writer.replace_document(make_document("d", f"text {number}"))
+            found = [make_edge(name, source_doc="d", extractor="llm", locator=f"d#span={name}") for name in names]
+            writer.replace_edges("d", ("llm",), found)
+
+    def rows() -> set[str]:
+        return {name for (name,) in store.execute_read("SELECT source FROM edge")}
+
+    with store.writer() as writer:
+        writer.put_edges([given])
+    revise(1, "ONE", "ONE_AND_TWO", "ALL")
+    revise(2, "ONE_AND_TWO", "ALL")
+    revise(3, "THREE", "ALL")
+    with store.writer() as writer:  # of another document, and dead as well
+        writer.replace_document(make_document("e", "text"))
+        writer.replace_edges("e", ("llm",), [make_edge("ELSEWHERE", source_doc="e", extractor="llm")])
+        writer.replace_document(make_document("e", "other text"))
+        writer.replace_edges("e", ("llm",), [])
+    assert rows() >= {"GIVEN", "ONE", "ONE_AND_TWO", "ALL", "THREE"}
+    purge(store, doc_id="d", keep_last=1)
+    assert rows() >= {"GIVEN", "ONE_AND_TWO", "ALL", "THREE"}
+    assert "ONE" not in rows()
+    purge(store, doc_id="d")
+    assert "ONE_AND_TWO" not in rows()
+    assert rows() >= {"GIVEN", "ALL", "THREE"}
+    reader = store.reader()
+    assert {kind_and_code[1] for kind_and_code in reader.nodes(ALL)} >= {"GIVEN", "ALL", "THREE"}
+    with store.writer() as writer:
+        writer.withdraw_document("d")
+    purge(store, doc_id="d")
+    assert rows() & {"GIVEN", "ALL", "THREE"} == {"GIVEN"}
     store.close()

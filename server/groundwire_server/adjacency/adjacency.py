@@ -79,6 +79,16 @@ class Adjacency:
         if thread is not None:
             thread.join()
 
+    def drop(self) -> None:
+        """Leave nothing on the disk of edges that the store has no more; it is made anew by whoever looks next."""
+        self.settle()
+        with self._lock:
+            self._loaded, self._generation, self._last_row = False, 0, 0
+            self._table = Table.empty()
+            self._tail, self._fresh, self._deaths = Tail(self._table), [], []
+            self._view, self._viewed = None, 0
+            self._path.unlink(missing_ok=True)
+
     def close(self) -> None:
         """Save what is worth it, and end the work behind the writes."""
         self.settle()

@@ -316,6 +316,7 @@ class Library:
                 self._indexes.rebuild_words(columns, reader, watch, keep_sound=False)
                 self._indexes.sweep_vectors(columns, reader)
                 self._kept_columns.drop()
+                self._adjacency.drop()
             self.store.sweep()
             self._publish()
 

@@ -15,7 +15,7 @@ __all__ = ["count_purgeable", "purge_batch", "purged_meanwhile"]
 # Counted over what the reader may read: what is hidden takes the place of no revision that is kept.
 _PICKED = """
 WITH retired AS (
-    SELECT revision_row, label, first_row, chunks, event, died,
+    SELECT revision_row, doc_id, label, first_row, chunks, event, died,
         row_number() OVER (PARTITION BY doc_id ORDER BY revision DESC) AS place
     FROM document_revision
     WHERE label <= :label AND died <= :until AND purged IS NULL AND (:doc = '' OR doc_id = :doc)
@@ -47,12 +47,12 @@ def count_purgeable(
 def purge_batch(transaction: Transaction, policy: PurgePolicy, strictest: int, limit: int) -> dict[Label, int]:
     """See `StoreWriter.purge`; the oldest go first."""
     connection = transaction.connection
-    picked = _PICKED.format(columns="revision_row, label, first_row, chunks, event")
+    picked = _PICKED.format(columns="revision_row, doc_id, label, first_row, chunks, event")
     statement = f"{picked} ORDER BY revision_row LIMIT :limit"
     rows = connection.execute(statement, _named(policy, strictest) | {"limit": limit}).fetchall()
     counts: dict[Label, int] = {}
     hashes: set[bytes] = set()
-    for revision_row, label, first_row, chunks, event in rows:
+    for revision_row, _, label, first_row, chunks, event in rows:
         chunk_rows = (first_row, first_row + chunks - 1)
         found = connection.execute("SELECT index_sha256 FROM chunk WHERE chunk_row BETWEEN ? AND ?", chunk_rows)
         hashes.update(sha256 for (sha256,) in found)
@@ -79,7 +79,18 @@ def purge_batch(transaction: Transaction, policy: PurgePolicy, strictest: int, l
         " WHERE chunk.index_sha256 = ?1 AND held.label >= embedding.label AND held.label < 4)",
         [(sha256,) for sha256 in hashes],
     )
+    # So do the relations that were found in what is gone; those that were given stay, as figures do.
+    connection.executemany(_FOUND_IN_NOTHING, {(doc_id,) for _, doc_id, *_ in rows})
     return counts
+
+
+_FOUND_IN_NOTHING = """
+DELETE FROM edge WHERE source_doc = ?1 AND died IS NOT NULL AND extractor NOT IN ('file', 'facts', 'glossary')
+    AND NOT EXISTS (
+        SELECT 1 FROM document_revision AS held WHERE held.doc_id = ?1 AND held.purged IS NULL
+            AND held.born < edge.died AND (held.died IS NULL OR held.died > edge.born)
+    )
+"""
 
 
 def _named(policy: PurgePolicy, strictest: int) -> dict[str, object]:
