@@ -10,6 +10,8 @@ from xml.etree import ElementTree
 from groundwire_server.cli.pictures.picture import MAX_BOXES
 from groundwire_server.ingest.relation_names import RELATION_FIELDS
 from groundwire_server.library import LibraryConfig
+from groundwire_server.rpc import running_server
+from groundwire_server.settings import load_settings
 from tests.docs.test_documents import ROOT, blocks, run
 
 PAGE = "docs/graph-building.md"
@@ -22,7 +24,11 @@ def test_the_graph_is_built_and_looked_at_as_it_says(tmp_path: Path) -> None:
     command.chmod(0o755)
     shell = "".join(code for language, code in blocks(PAGE) if language == "sh")
     path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
-    said = run(["bash", "-eu"], tmp_path, shell, GROUNDWIRE_EMBEDDING_BACKEND="none", PATH=path)
+    settings = load_settings(
+        {"data": tmp_path / "data", "server.port": 0, "log.level": "error", "embedding.backend": "none"}, environ={}
+    )
+    with running_server(settings) as address:
+        said = run(["bash", "-eu"], tmp_path, shell, GROUNDWIRE_ADDRESS=address, PATH=path)
     for line in (
         "entity:ACME\tparent_of\tentity:ACME_JP",
         "metric:COGS\tderives\tmetric:MARGIN",
