@@ -1,6 +1,6 @@
 """Documents that support multi-hop questions, with relations followed and without (semantics 12).
 
-    python benchmarks/multi_hop.py [--shared ../shared] [--sets musique] [--modes lexical,hybrid] [--out docs/multi-hop.jsonl]
+    python benchmarks/multi_hop.py [--sets musique] [--modes lexical,hybrid] [--limit 300] [--out docs/multi-hop.jsonl]
 
 Runs `groundwire eval retrieval` twice on each set and mode, the same but for `--graph`. Prints one JSON line a result
 (name, unit, value, peer, ratio, n, commit, machine) and a table. The peer is the same search without relations. Sets
@@ -30,6 +30,7 @@ def main() -> None:
     arguments.add_argument("--shared", type=Path, default=ROOT.parent / "shared", help="folder with data/")
     arguments.add_argument("--sets", default=",".join((*MULTI_HOP, *ONE_DOCUMENT)))
     arguments.add_argument("--modes", default="lexical")
+    arguments.add_argument("--limit", type=int, help="only the first so many questions of each set")
     arguments.add_argument("--out", type=Path, help="also add the JSON lines here")
     given = arguments.parse_args()
     results: list[dict[str, Any]] = []
@@ -38,7 +39,7 @@ def main() -> None:
             folder = given.shared / "data" / name
             if not folder.is_dir():
                 sys.exit(f"{folder} is not there; --shared names the folder that holds data/")
-            for result in compare(name, folder, mode):
+            for result in compare(name, folder, mode, given.limit):
                 print(json.dumps(result), flush=True)
                 results.append(result)
                 if given.out is not None:
@@ -47,13 +48,14 @@ def main() -> None:
     print(table(results))
 
 
-def compare(name: str, folder: Path, mode: str) -> list[dict[str, Any]]:
+def compare(name: str, folder: Path, mode: str, limit: int | None) -> list[dict[str, Any]]:
     """Both measures of one set, with relations and without."""
-    plain = evaluate("retrieval", str(folder), "--mode", mode)
-    followed = evaluate("retrieval", str(folder), "--mode", mode, "--graph")
+    bound = () if limit is None else ("--limit", str(limit))
+    plain = evaluate("retrieval", str(folder), "--mode", mode, *bound)
+    followed = evaluate("retrieval", str(folder), "--mode", mode, *bound, "--graph")
     return [
         {
-            "name": f"{name} {mode}",
+            "name": f"{name} {mode} {unit}",
             "unit": unit,
             "value": round(followed[measure], 4),
             "low": round(followed[f"{measure}_interval"][0], 4),
@@ -73,11 +75,11 @@ def compare(name: str, folder: Path, mode: str) -> list[dict[str, Any]]:
 
 def table(results: list[dict[str, Any]]) -> str:
     """Markdown, for docs/multi-hop.md."""
-    lines = ["| set | measure | without | with | 95 % | hard quarter | n |", "|---|---|---|---|---|---|---|"]
+    lines = ["| set, search, measure | without | with | 95 % | hard quarter | n |", "|---|---|---|---|---|---|"]
     for each in results:
         hard = "" if each["hard"] is None else f"{each['peer_hard']:.4f} → {each['hard']:.4f}"
         lines.append(
-            f"| {each['name']} | {each['unit']} | {each['peer']:.4f} | {each['value']:.4f} | "
+            f"| {each['name']} | {each['peer']:.4f} | {each['value']:.4f} | "
             f"{each['low']:.4f} to {each['high']:.4f} | {hard} | {each['n']} |"
         )
     return "\n".join(lines)
