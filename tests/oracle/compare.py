@@ -49,6 +49,9 @@ class _Comparison:
         self.snippets = {each.snippet_id: each for frame in frames for each in frame.batch.snippets}
 
     def run(self) -> Iterator[str]:
+        if self.expected.outside:
+            yield from self._refused()
+            return
         yield from self._stream()
         if len(self.outcomes) != len(self.expected.outcomes):
             yield f"{len(self.outcomes)} outcomes for {len(self.expected.outcomes)} queries"
@@ -71,6 +74,16 @@ class _Comparison:
                 yield f"calculation {place}: {each}"
         yield from self._conflicts()
         yield from self._no_stored_digits()
+
+    def _refused(self) -> Iterator[str]:
+        """A name behind the gate ends the call before any outcome."""
+        summary = self.frames[-1].summary
+        if [frame.WhichOneof("frame") for frame in self.frames] != ["header", "summary"]:
+            yield f"an outside name is answered about: {[_short(each) for each in self.outcomes]}"
+        if summary.refusal.reason != stream_pb2.REFUSAL_REASON_OUT_OF_SCOPE or not summary.refusal.text:
+            yield f"an outside name, and the summary is {_short(summary)}"
+        if summary.end_reason != stream_pb2.END_REASON_REFUSED:
+            yield f"end reason {summary.end_reason}"
 
     def _stream(self) -> Iterator[str]:
         kinds = [frame.WhichOneof("frame") for frame in self.frames]

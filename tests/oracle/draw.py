@@ -34,10 +34,11 @@ from tests.oracle.world import (
     World,
 )
 
-__all__ = ["CLEARANCES", "draw_world"]
+__all__ = ["CLEARANCES", "OUTSIDE", "draw_world"]
 
 CLEARANCES = ("PUBLIC", "INTERNAL", "CONFIDENTIAL")
 _LANGUAGES = ("en", "zh", "ja")
+OUTSIDE = ("Rival Industries", "競合商会")  # names that the servers do not answer about
 
 
 def _metric(code: str, label: str, en: str, zh: str, ja: str, unit: str, nature: str, derivation: str = "") -> Term:
@@ -108,6 +109,7 @@ _ENTITIES = (
     _entity("SAKURA", "Sakura Foods", "", "樱花食品", "桜フーズ|サクラフーズ"),
     _entity("DELTA9", "Delta 9 Energy", "", "德尔塔能源", "デルタナイン"),
     _entity("ZURICH", "Zürich Rück", "Zurich Re", "苏黎世再保险", "チューリッヒ再保険"),
+    _entity("KOREA", "Republic of Korea", "South Korea", "韩国", "韓国", "KOR"),
     _entity("OCEANIA", "Oceania Lines", "", "大洋航运", "オセアニア汽船", "OCL"),
 )
 _CHANNELS = (
@@ -406,7 +408,7 @@ class _Draw:
             versions=draw.choice(("", "", "", "LATEST", "AS_REPORTED", "ALL")),
             known_at=self._known_at(),
             valid_at=self._day() if draw.random() < 0.08 else None,
-            reference=f"{self._day():%Y-%m-%d}",
+            reference=f"{self._day():%Y-%m-%d}" if draw.random() < 0.9 else "",
             language=self.language,
         )
         number = len(call.asked())
@@ -479,6 +481,10 @@ class _Draw:
             return replace(query, metric=misspell(draw, query.metric))
         if way < 0.04:
             return replace(query, entity=misspell(draw, query.entity))
+        if way < 0.05:  # what a word may be called and a proper name may not
+            return replace(query, entity=draw.choice((f"{query.entity}s", " ".join(reversed(query.entity.split())))))
+        if way < 0.0545:
+            return replace(query, entity=respell(draw, draw.choice(OUTSIDE), words=False, joints=False))
         if way < 0.055:
             return replace(query, channel=draw.choice(("Moon base", "月面", "retial")))
         if way < 0.07:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tests.oracle.calendar_of import FiscalYears
-from tests.oracle.names import exact_key, loose_key, without_note
+from tests.oracle.names import exact_key, loose_key, turned_key, without_note
 from tests.oracle.world import Term
 
 __all__ = ["Glossary", "Names"]
@@ -16,25 +16,22 @@ __all__ = ["Glossary", "Names"]
 class Names:
     """Which codes each name of one kind may mean."""
 
-    def __init__(self, named: Iterable[tuple[str, str]]) -> None:
+    def __init__(self, named: Iterable[tuple[str, str]], *, proper: bool) -> None:
+        self._second_key = turned_key if proper else loose_key
         self._exact: dict[str, set[str]] = defaultdict(set)
-        self._loose: dict[str, set[str]] = defaultdict(set)
+        self._second: dict[str, set[str]] = defaultdict(set)
         for name, code in named:
             self._exact[exact_key(name)].add(code)
-            self._loose[loose_key(name)].add(code)
+            self._second[self._second_key(name)].add(code)
 
     def read(self, raw: str) -> set[str]:
         """The codes that a name means: none is unknown, several are ambiguous."""
         for text in (raw, without_note(raw)):
             if text is not None and exact_key(text):
-                meant = self._exact.get(exact_key(text)) or self._loose.get(loose_key(text))
+                meant = self._exact.get(exact_key(text)) or self._second.get(self._second_key(text))
                 if meant:
                     return meant
         return set()
-
-    def knows(self, name: str) -> bool:
-        """Whether a name is one of these, as it stands."""
-        return exact_key(name) in self._exact
 
 
 @dataclass(frozen=True)
@@ -54,7 +51,7 @@ class Glossary:
         terms = self.of_kind(kind, axis)
         ours = {each.code for each in terms}
         named = [(name, each.code) for each in terms for name in each.names()]
-        return Names(named + [(code, code) for code in more if code not in ours])
+        return Names(named + [(code, code) for code in more if code not in ours], proper=kind == "entity")
 
     def axes(self) -> list[str]:
         return sorted({each.axis for each in self.terms if each.kind == "dimension"})

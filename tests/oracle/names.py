@@ -1,5 +1,7 @@
 """Names as the contract reads them: the same after normalisation, or the same but for plural and order of words.
 
+Words have a plural and an order; the proper name of a body has neither, and is at most turned round at a comma.
+
 Nothing here knows the server. What it follows is said in sections 1 and 10 of the semantics: NFKC, case, invisible
 characters, spacing and punctuation are no difference; a note in brackets at the end may be left out on a second try.
 """
@@ -9,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["exact_key", "loose_key", "without_note"]
+__all__ = ["exact_key", "loose_key", "turned_key", "without_note"]
 
 _INVISIBLE = re.compile("[\u200b-\u200f\u2060-\u2064\ufeff\u00ad\ufe00-\ufe0f\u180e]")
 _BINDING = frozenset(["of", "per", "on", "in", "to", "by", "for", "from", "the", "as", "at", "with", "without", "over"])
@@ -34,6 +36,12 @@ def loose_key(text: str) -> str:
     """
     words = [_singular(word) for word in exact_key(text).split()]
     return " ".join(words if _BINDING.intersection(words) else sorted(words))
+
+
+def turned_key(text: str) -> str:
+    """The name of a body as a list writes it, turned round at its comma: Korea, Republic of = Republic of Korea."""
+    last, comma, first = unicodedata.normalize("NFKC", text).partition(",")
+    return exact_key(f"{first} {last}") if comma and "," not in first else exact_key(text)
 
 
 def without_note(text: str) -> str | None:

@@ -10,6 +10,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from tests.oracle.formula import divide, evaluate, operands
+from tests.oracle.names import exact_key
 from tests.oracle.periods import Days, Unread, read_period
 from tests.oracle.shelf import Figure, Key, Rejection, Shelf, View
 from tests.oracle.world import Calculation, Call, Query, World
@@ -75,6 +76,7 @@ class Expected:
     outcomes: tuple[Outcome, ...]
     calculations: tuple[Computed | Refused, ...]
     views: tuple[View, ...]
+    outside: bool = False  # a name that the server does not answer about: nothing but a refusal
 
 
 class _Stop(Exception):
@@ -88,8 +90,9 @@ class _Stop(Exception):
 class Oracle:
     """All libraries of a world, as they fill and as they are asked."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, outside: Sequence[str] = ()) -> None:
         self.world = world
+        self.outside = outside
         self.shelves = [Shelf(number, plan) for number, plan in enumerate(world.libraries)]
         self.moments: list[datetime] = []
 
@@ -106,6 +109,8 @@ class Oracle:
         views = tuple(
             View(self.shelves[number], call, self.world.clearance, now, self.moments) for number in sorted(set(chosen))
         )
+        if any(_is_outside(each, self.outside) for each in call.asked()):
+            return Expected((), (), views, outside=True)
         outcomes = tuple(self._together([_one(view, query) for view in views]) for query in call.asked())
         calculations = tuple(_calculate(each, outcomes) for each in call.calculations)
         return Expected(outcomes, calculations, views)
@@ -126,6 +131,14 @@ class Oracle:
         furthest = max((_how_far(each), each.ambiguous) for each in unknown)
         alike = [each for each in unknown if (_how_far(each), each.ambiguous) == furthest]
         return replace(alike[0], candidates=frozenset().union(*(each.candidates for each in alike)))
+
+
+def _is_outside(query: Query, outside: Sequence[str]) -> bool:
+    """Whether a query names somebody who is not answered about; borders of words as blanks, where there are any."""
+    said = [query.metric, query.entity, query.channel, *(member for _, member in query.dims)]
+    texts = [f" {exact_key(each)} " for each in said]
+    names = [exact_key(each) for each in outside]
+    return any((f" {name} " if name.isascii() else name) in text for name in names for text in texts)
 
 
 _ORDER = ("metric", "entity", "period", "channel")

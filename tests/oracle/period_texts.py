@@ -59,7 +59,7 @@ def written(draw: random.Random, meant: Meant) -> str:
 def written_with_nendo(draw: random.Random, year: int) -> str:
     """A fiscal year or a part of one, as 年度."""
     number = draw.choice((str(year), f"令和{year - 2018}") if year > 2019 else (str(year),))
-    return number + "年度" + draw.choice(("", "", "上半期", "第3四半期", "下半期", "第一四半期"))
+    return number + "年度" + draw.choice(("", "", "上半期", "第3四半期", "下半期", "第一四半期", "上期", "末"))
 
 
 def _forms(draw: random.Random, meant: Meant) -> list[str]:
@@ -87,7 +87,7 @@ def _forms(draw: random.Random, meant: Meant) -> list[str]:
                 f"{word} half of fiscal {year}",
             ]
         forms = [f"{year}H{part}", f"{year} H{part}", f"H{part} {year}", f"{year}年{one}半期", f"{year}年{one}半年"]
-        return [*forms, f"{word} half of {year}"]
+        return [*forms, f"{word} half of {year}", f"{part}H {year}", f"{part}H{year}", f"the {word} half of {year}"]
     if meant.kind == "quarter":
         word, han = _ORDINALS[part - 1], "一二三四"[part - 1]
         if meant.fiscal:
@@ -101,6 +101,10 @@ def _forms(draw: random.Random, meant: Meant) -> list[str]:
             f"{year}年第{han}四半期",
             f"{year}年第{han}季度",
             f"{word} quarter of {year}",
+            f"the {word} quarter of {year}",
+            f"{year}年{han}季度",
+            f"{part}Q {year}",
+            f"{part}Q{year}",
             f"{year}-Q{part}",
         ]
     if meant.kind == "month":
@@ -123,7 +127,9 @@ def _forms(draw: random.Random, meant: Meant) -> list[str]:
     if day.day > 12:
         forms += [f"{day:%d/%m/%Y}", f"{day:%m/%d/%Y}"]
     if (day.month, day.day) == (12, 31):
-        forms += [f"{day.year}年末"]
+        forms += [f"{day.year}年末", f"end of {day.year}"]
+    if (day + timedelta(days=1)).day == 1:
+        forms += [f"{day.year}年{day.month}月末"]
     if day >= date(2019, 5, 1):
         era = "元" if day.year == 2019 else str(day.year - 2018)
         forms += [f"令和{era}年{day.month}月{day.day}日"]
@@ -146,9 +152,19 @@ def _era_months(year: int, month: int) -> list[str]:
 def relative(draw: random.Random, language: str) -> str:
     """Words that count from a day."""
     words = {
-        "en": ["last year", "this year", "last quarter", "this quarter", "last month", "last fiscal year"],
-        "zh": ["去年", "今年", "前年", "上季度", "上个季度", "本季度", "上个月", "本月"],
-        "ja": ["去年", "昨年", "今年", "前年", "前四半期", "今四半期", "先月", "今月", "昨年度", "今年度"],
+        "en": [
+            *("last year", "this year", "previous year", "two years ago", "last quarter", "this quarter"),
+            *("previous quarter", "last month", "this month", "last fiscal year", "this fiscal year"),
+            *("today", "yesterday", "Last Year", "previous month"),
+        ],
+        "zh": [
+            *("去年", "今年", "前年", "本年", "上季度", "上个季度", "本季度", "上个月", "上月", "本月", "这个月"),
+            *("今天", "昨天", "上财年", "本财年", "上財年", "去年", "上個月"),
+        ],
+        "ja": [
+            *("去年", "昨年", "今年", "前年", "一昨年", "本年", "前四半期", "今四半期", "先月", "今月"),
+            *("昨年度", "前年度", "今年度", "本年度", "今日", "昨日", "本日", "おととし"),
+        ],
     }
     return draw.choice(words[language])
 
@@ -180,6 +196,24 @@ def unreadable(draw: random.Random) -> str:
             "2024-12-31/2024-01-01",
             "2024-02-30",
             "2023年2月29日",
+            "since 2020",
+            "2020年以降",
+            "2020年以来",
+            "今年以来",
+            "TTM",
+            "past 12 months",
+            "过去12个月",
+            "直近12か月",
+            "2024-13",
+            "March",
+            "3月",
+            "20241301",
+            "FY",
+            "第5四半期",
+            "2024Q5",
+            "2024H3",
+            "令和0年",
+            "6年度",
         ]
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -29,10 +29,11 @@ class Served:
 
 
 @contextmanager
-def serving(data: Path, clearance: str) -> Iterator[Served]:
-    """Serve a data folder to callers of one clearance until the block ends."""
+def serving(data: Path, clearance: str, outside: Sequence[str] = ()) -> Iterator[Served]:
+    """Serve a data folder to callers of one clearance until the block ends; not about `outside` names."""
     environment = {each: value for each, value in os.environ.items() if not each.startswith("GROUNDWIRE_")}
     environment |= {"GROUNDWIRE_ACCESS_LOCAL_CLEARANCE": clearance.lower(), "GROUNDWIRE_LOG_LEVEL": "error"}
+    environment["GROUNDWIRE_GATE_OUTSIDE_NAMES"] = ",".join(outside)
     environment["PYTHONPATH"] = os.pathsep.join(each for each in sys.path if each)
     command = [sys.executable, "-m", "groundwire_server.cli", "serve", "--lexical", "--port", "0", "--data", str(data)]
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:

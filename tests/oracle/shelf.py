@@ -93,7 +93,7 @@ class Shelf:
         return refused
 
     def _take_one(self, batch: int, row: Row, today: date) -> str:
-        if not row.metric or not row.entity or not row.source or not row.locator:
+        if not row.metric or not row.entity or not row.source or not (row.locator or row.withdraw):
             return "FACT_FIELD_MISSING"
         metric = self._code("metric", row.metric)
         entity = self._code("entity", row.entity)
@@ -102,6 +102,8 @@ class Shelf:
             days = read_period(row.period, reference=today, language="", years=known.years(entity))
         except Unread:
             return "FACT_PERIOD_MALFORMED"
+        if row.withdraw and row.value:
+            return "CONTRADICTION"
         if not row.withdraw and row.value.casefold() in _MISSING:
             return "FACT_VALUE_MISSING"
         if not row.withdraw and not _NUMBER.fullmatch(row.value):
@@ -147,7 +149,7 @@ class View:
                 known = bound is None or self._time(each) <= bound
             if known:
                 groups[each.key, each.unit.casefold(), each.row.source].append(each)
-        return {place: self._versions(rows) for place, rows in groups.items()}
+        return {place: self._versions(rows, bound) for place, rows in groups.items()}
 
     def _time(self, each: Stored) -> datetime:
         return each.row.filed or self.moments[each.batch]
@@ -156,12 +158,13 @@ class View:
         label = each.row.label or "INTERNAL"
         return label != "RESTRICTED" and LABELS.index(label) <= LABELS.index(self.clearance)
 
-    def _versions(self, rows: Sequence[Stored]) -> list[Stored]:
+    def _versions(self, rows: Sequence[Stored], bound: datetime | None) -> list[Stored]:
         """The versions that stand and may be read, in order of filing.
 
-        A row in the words of one before it (same value, same filing; without a filing: same value as the last) takes
+        A row in the words of one before it (same value, place and filing; without a filing: those of the last) takes
         its place, and with it its label. What is pending, or was taken back, is no version; who takes a figure back
-        takes back what he may read of it.
+        takes back what he may read of it. One value that one filing gives at several places is one version, told by
+        the last row. What one row does to another holds from when it came in, whatever filing it tells of.
         """
         versions: list[Stored] = []
         for each in rows:
@@ -169,12 +172,14 @@ class View:
                 versions = [other for other in versions if not self._cleared(other)]
             elif each.row.status != "PENDING":
                 place = _same_words(versions, each)
-                if place is None:
+                if place is None or (bound is not None and self.moments[each.batch] > bound):
                     versions.append(each)
                 else:
                     versions[place] = each
         read = sorted((each for each in versions if self._cleared(each)), key=self._time)
-        return [each for place, each in enumerate(read) if not place or not _repeats(read[place - 1], each)]
+        return [
+            each for place, each in enumerate(read) if place + 1 == len(read) or not _repeats(each, read[place + 1])
+        ]
 
     def codes(self, kind: str, axis: str = "") -> set[str]:
         """Codes of a kind that stand in figures which this call may see."""
@@ -261,19 +266,18 @@ class View:
 
 
 def _same_words(versions: Sequence[Stored], new: Stored) -> int | None:
+    places = [place for place, each in enumerate(versions) if each.row.filed == new.row.filed]
     if new.row.filed is None:
-        undated = [place for place, each in enumerate(versions) if each.row.filed is None]
-        return undated[-1] if undated and _repeats(versions[undated[-1]], new) else None
-    for place, each in enumerate(versions):
-        if each.row.filed == new.row.filed and Decimal(each.row.value) == Decimal(new.row.value):
+        places = places[-1:]
+    for place in places:
+        if _repeats(versions[place], new) and versions[place].row.locator == new.row.locator:
             return place
     return None
 
 
-def _repeats(before: Stored, each: Stored) -> bool:
-    """Whether a row without a filing says what the one before said; a hidden row between the two is none."""
-    undated = before.row.filed is None and each.row.filed is None
-    return undated and Decimal(before.row.value) == Decimal(each.row.value)
+def _repeats(one: Stored, other: Stored) -> bool:
+    """Whether two rows give one value in one filing."""
+    return one.row.filed == other.row.filed and Decimal(one.row.value) == Decimal(other.row.value)
 
 
 def _holds(test: Test, row: Row) -> bool:

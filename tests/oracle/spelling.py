@@ -9,10 +9,11 @@ from collections.abc import Callable
 __all__ = ["misspell", "respell"]
 
 
-def respell(draw: random.Random, name: str, *, words: bool = True) -> str:
+def respell(draw: random.Random, name: str, *, words: bool = True, joints: bool = True) -> str:
     """A name as somebody else would write it; it must still be read as the same.
 
     `words`: it is made of common words, which have a plural and other orders; the name of a company has not.
+    `joints`: its words may be joined by other signs than blanks.
     """
     ways: list[Callable[[str], str]] = [
         str,
@@ -25,8 +26,11 @@ def respell(draw: random.Random, name: str, *, words: bool = True) -> str:
         _invisible,
         _decomposed,
     ]
+    if not words:
+        ways += [_turned]
     if name.isascii():
-        ways += [_underscored, _without_commas, _hyphenated, _noted]
+        ways += [_without_commas, _noted]
+        ways += [_underscored, _hyphenated] if joints else []
         if words and "&" not in name and "'" not in name and not any(each.isdigit() for each in name):
             ways += [_plural, _other_order]
     else:
@@ -98,6 +102,11 @@ def _other_order(name: str) -> str:
     if {"of", "per", "on", "the"}.intersection(name.casefold().split()):
         return name  # cost of sales: the order is the meaning
     return " ".join(words[1:] + words[:1]) if len(words) > 1 and words[-1].isalpha() else name
+
+
+def _turned(name: str) -> str:
+    first, of, last = name.partition(" of ")
+    return f"{last}, {first} of" if of and "," not in name and not name.endswith((")", "）")) else name
 
 
 def _blanks_inside(name: str) -> str:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 import grpc
 
 from tests.oracle.compare import differences
+from tests.oracle.draw import OUTSIDE
 from tests.oracle.oracle import Found, NotFound, Oracle, Refused
 from tests.oracle.server import Served
 from tests.oracle.wire import ask, make_library, put_terms, request_of, send_rows
@@ -40,7 +41,7 @@ class Verdict:
 def try_world(served: Served, world: World) -> Verdict:
     """Fill libraries of a server as the world says, ask its calls, and compare."""
     verdict = Verdict()
-    oracle = Oracle(world)
+    oracle = Oracle(world, OUTSIDE)
     libraries = [f"w{next(_numbers)}" for _ in world.libraries]
     used = {each.library for each in world.batches} | {number for each in world.calls for number in each.libraries}
     for number, (library, plan) in enumerate(zip(libraries, world.libraries, strict=True)):
@@ -78,6 +79,7 @@ def _try_call(
         frames = ask(served, request_of(call, libraries, oracle.moments))
     except grpc.RpcError as error:
         return [f"the call fails: {error.code()} {error.details()}"]
+    verdict.count("calls about outside names", expected.outside)
     for outcome in expected.outcomes:
         verdict.count("outcomes")
         if isinstance(outcome, Found):
