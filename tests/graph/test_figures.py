@@ -35,7 +35,9 @@ from groundwire_server.evidence import (
 )
 from groundwire_server.glossary import Additivity, EntityTerm, Glossary, MetricTerm, Synonym
 from groundwire_server.graph import Compare, Direction, Rollup
+from groundwire_server.graph.kept_below import Kept, KeptBelow
 from groundwire_server.library import Library, Snapshot
+from groundwire_server.metric import Below
 from groundwire_server.security import SecurityGate
 from groundwire_server.store import EdgeRecord, FactRecord
 from tests.graph.graphs import EDGES, NODES, PERIODS, Ran, edge, homes, oracle, run, visible
@@ -433,3 +435,22 @@ def test_reading_many_figures_at_once_changes_nothing(
         answers.append(run(snapshot, rollup("TOP", period)).canonical())
     assert answers[0] == answers[1]
     assert answers[0][0]
+
+
+def test_a_walk_that_was_made_before_is_bounded_as_one_that_was_not(snapshot: Snapshot) -> None:
+    bounds = [(0, 0), (1, 0), (2, 0), (3, 0), (0, 1), (0, 2), (100, 100)]
+    fresh = [run(snapshot, rollup(max_depth=depth), budget=bound).canonical() for bound in bounds for depth in (0, 1)]
+    again = [run(snapshot, rollup(max_depth=depth), budget=bound).canonical() for bound in bounds for depth in (0, 1)]
+    assert again == fresh
+    assert len({repr(each) for each in fresh}) > len(bounds) // 2
+
+
+def test_walks_are_kept_up_to_a_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("groundwire_server.graph.kept_below._MOST_KEPT", 5)
+    kept = Kept()
+    walks = {
+        name: KeptBelow([Below(name)] * size, size, size) for name, size in (("a", 2), ("b", 1), ("c", 9), ("d", 2))
+    }
+    for name, walk in walks.items():
+        kept.put(name, walk)
+    assert [kept.get(name) for name in "abcd"] == [None, walks["b"], None, walks["d"]]

@@ -50,6 +50,18 @@ class Budget:
         self._nodes -= int(visits[end - 1]) if end else 0
         return end
 
+    @property
+    def left(self) -> tuple[int, int]:
+        """Nodes and edges that there is room for."""
+        return self._nodes, self._edges
+
+    def pay(self, nodes: int, edges: int) -> bool:
+        """Take what a walk took that was made before; False, and nothing is taken, where there is no room for it."""
+        if nodes > self._nodes or edges > self._edges:
+            return False
+        self._nodes, self._edges = self._nodes - nodes, self._edges - edges
+        return True
+
     def hit(self, name: str) -> None:
         """Note that a bound was hit."""
         if name not in self.cut:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_server.adjacency import AdjacencyView, Steps
+from groundwire_server.adjacency import AdjacencyView, Sight, Steps
 from groundwire_server.evidence import Call
 from groundwire_server.graph.edges import Edge, EdgeTest, Trail, group_edges, node_id
 from groundwire_server.graph.nodes import Node
@@ -62,6 +62,21 @@ class Ground:
         self._masks: dict[Ways, tuple[NDArray[np.bool_], NDArray[np.bool_]]] = {}
         self._edges: dict[int, Edge | None] = {}
         self._keys: dict[int, tuple[int, int, int, str]] = {}
+
+    @property
+    def sight(self) -> Sight:
+        """What is seen of the relations, filters aside."""
+        return self._sight
+
+    @property
+    def node_count(self) -> int:
+        """Numbers of nodes that edges touch lie below it."""
+        return self._view.nodes
+
+    @property
+    def edge_count(self) -> int:
+        """Numbers of edges lie below it."""
+        return self._view.edges
 
     def number(self, node: Node) -> int:
         """The number of a node."""

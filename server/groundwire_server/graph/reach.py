@@ -79,8 +79,8 @@ def reach(ground: Ground, starts: Iterable[Node], ways: Ways, max_depth: int, bu
         begin.append(number)
     found = Reach(begin)
     frontier = np.array(begin, np.int64)
-    ranked = np.sort(frontier)
-    looked = _NONE
+    ranked, looked = _Seen(ground.node_count), _Seen(ground.edge_count)
+    ranked.add(frontier[frontier >= 0])
     depth = 0
     while len(frontier) and (not max_depth or depth < max_depth):
         if depth == MAX_DEPTH:
@@ -88,25 +88,34 @@ def reach(ground: Ground, starts: Iterable[Node], ways: Ways, max_depth: int, bu
             break
         depth += 1
         steps = ground.steps(frontier, ways)
-        fresh = _firsts(steps.far, ranked)
-        end = budget.take(_firsts(steps.edge, looked), fresh)
+        fresh = ranked.new(steps.far)
+        end = budget.take(looked.new(steps.edge), fresh)
         fresh = fresh[:end]
         taken = Steps(*(part[:end] for part in steps))
         near = frontier[taken.origin]
         found.add((taken.far[fresh], near[fresh], taken.edge[fresh]), (taken.far, near, taken.edge))
         if end < len(steps.edge):
             break
-        looked = np.union1d(looked, steps.edge)
+        looked.add(steps.edge)
         frontier = taken.far[fresh]
-        ranked = np.union1d(ranked, frontier)
+        ranked.add(frontier)
     return found
 
 
-def _firsts(values: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Where a value that is not known yet stands for the first time."""
-    first = np.zeros(len(values), np.bool_)
-    first[np.unique(values, return_index=True)[1]] = True
-    if len(known):
-        place = np.minimum(np.searchsorted(known, values), len(known) - 1)
-        first &= known[place] != values
-    return first
+class _Seen:
+    """Numbers that were met."""
+
+    def __init__(self, count: int) -> None:
+        self._seen = np.zeros(count, np.bool_)
+        self._place = np.empty(count, np.int64)
+
+    def new(self, numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Where a number that was not met yet stands for the first time."""
+        places = np.arange(len(numbers))
+        self._place[numbers[::-1]] = places[::-1]
+        found: NDArray[np.bool_] = (self._place[numbers] == places) & ~self._seen[numbers]
+        return found
+
+    def add(self, numbers: NDArray[np.int64]) -> None:
+        """Note that they were met."""
+        self._seen[numbers] = True

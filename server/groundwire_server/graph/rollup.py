@@ -24,6 +24,7 @@ from groundwire_server.evidence import (
 from groundwire_server.glossary import Ambiguous, Resolution, Resolved
 from groundwire_server.graph.budget import Budget
 from groundwire_server.graph.edges import EdgeTest
+from groundwire_server.graph.kept_below import KeptBelow, kept_below
 from groundwire_server.graph.nodes import ENTITY
 from groundwire_server.graph.opened import OpenGraph
 from groundwire_server.graph.operations import PARENT_OF
@@ -130,17 +131,26 @@ def _key(order: RollupOrder, graph: OpenGraph, view: LibraryView) -> Key | Unrea
     return reading.keys[0] if reading.doubt is None else reading.doubt
 
 
-def _below(order: RollupOrder, graph: OpenGraph, key: Key, hint: Filter | None, budget: Budget) -> list[Below]:
+def _below(order: RollupOrder, graph: OpenGraph, key: Key, hint: Filter | None, budget: Budget) -> Sequence[Below]:
     """What lies below, in the order of ids."""
     operation, call = order.operation, order.call
     days = order.valid_in or (key.period if call.options.valid_at is None else None)
     test = EdgeTest.of(call, days, hint, include_unverified=order.include_unverified)
     ways = graph.relations.ways([operation.relation or PARENT_OF], Direction.OUT)
     ground = graph.ground(call, test)
+    asked = key.entity, ways, operation.max_depth
+    kept = None if test.filters else kept_below(ground.sight)
+    known = None if kept is None else kept.get(asked)
+    if known is not None and budget.pay(known.nodes, known.edges):
+        return known.below
+    room = budget.left
     found = reach(ground, [(ENTITY, key.entity)], ways, operation.max_depth, budget)
-    below = ground.in_order(found.found)
-    nodes = zip(ground.nodes(below), _stand_for_others(found, below).tolist(), strict=True)
-    return [Below(code, kind == ENTITY, stands) for (kind, code), stands in nodes]
+    numbers = ground.in_order(found.found)
+    nodes = zip(ground.nodes(numbers), _stand_for_others(found, numbers).tolist(), strict=True)
+    below = [Below(code, kind == ENTITY, stands) for (kind, code), stands in nodes]
+    if kept is not None and not budget.cut:
+        kept.put(asked, KeptBelow(below, room[0] - budget.left[0], room[1] - budget.left[1]))
+    return below
 
 
 def _stand_for_others(found: Reach, below: NDArray[np.int64]) -> NDArray[np.bool_]:
