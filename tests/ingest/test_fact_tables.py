@@ -293,6 +293,44 @@ def test_all_that_is_wrong_with_a_row_is_told() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("heading", "cell", "value", "unit"),
+    [
+        ("単位", "百万円", "1000000", "JPY"),
+        ("单位", "万元", "10000", "CNY"),
+        ("Currency", "EUR", "1", "EUR"),
+        ("Scale", "millions", "1000000", ""),
+        ("UNIT_MULT", "6", "1000000", ""),
+        ("Multiplier", "1000", "1000", ""),
+        ("scale", "units", "1", ""),
+    ],
+)
+def test_columns_of_units_and_scales_count_whatever_they_are_called(
+    heading: str, cell: str, value: str, unit: str
+) -> None:
+    (record,) = good(_csv(f"metric,entity,period,value,{heading}\nRevenue,ACME,2024,1,{cell}\n", ""))
+    assert (record.value, record.unit, record.attributes) == (value, unit, ())
+    (record,) = good(_csv(f"Item,{heading},2024\nRevenue,{cell},1\n"))
+    assert (record.value, record.unit) == (value, unit)
+
+
+def test_a_scale_that_nobody_knows_is_refused() -> None:
+    rows = _csv("metric,entity,period,value,scale\nRevenue,ACME,2024,1,lots\n", "")
+    assert [(column, value, reason) for _, column, value, reason, _ in refused(rows)] == [
+        ("scale", "lots", "VALUE_MALFORMED")
+    ]
+
+
+def test_columns_that_are_no_figures_may_share_a_name() -> None:
+    (first, _) = good(_csv("Item,2023,Change,2024,Change\nRevenue,1,up,2,down\n"))
+    assert first.attributes == (Attribute("change_c", "up"), Attribute("change_e", "down"))
+
+
+def test_a_bracket_behind_the_name_of_an_entity_may_be_part_of_it() -> None:
+    rows = good(_csv("metric,entity,period,value\nRevenue,Acme (2),2024,1\nRevenue,Acme*,2023,1\n", ""))
+    assert [each.entity for each in rows] == ["Acme (2)", "ACME"]
+
+
 # Workbooks.
 
 

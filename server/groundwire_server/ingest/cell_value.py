@@ -55,9 +55,9 @@ _FOOTNOTE = re.compile(
     re.IGNORECASE,
 )
 _NAME_NOTE = re.compile(
-    r"\s*(?:[(（](?:注|note|※)?\s?\d{1,2}[)）]|[(（][a-z][)）]|\[\d{1,2}\]|\[[a-z]\]|\*{1,3}\d?|[†‡]|※\d{0,2}|注\d{1,2})$",
-    re.IGNORECASE,
+    r"\s*(?:[(（](?:注|note|※)?\s?\d{1,2}[)）]|\[\d{1,2}\]|\*{1,3}\d?|[†‡]|※\d{0,2}|注\d{1,2})$", re.IGNORECASE
 )
+_MARK = re.compile(r"\s*(?:\*{1,3}|[†‡]|※\d{0,2})$")
 _LETTER_NOTE = re.compile(r"[ER]$")
 
 _TOKEN = re.compile(
@@ -78,7 +78,9 @@ _COMMA = re.compile(
 )
 _PLAIN = re.compile(r"-?[0-9]{1,18}(?:\.[0-9]{1,2})?")
 _EITHER = re.compile(r"[1-9]\d{0,2}[.,]\d{3}")
-_ONLY_COMMA = re.compile(r"\d{1,3}(?:\.\d{3})+,\d+|\d+,(?:\d{1,2}|\d{4,})|0,\d+|\d{1,3}(?:\.\d{3}){2,}")
+_ONLY_COMMA = re.compile(
+    r"\d{1,3}(?:\.\d{3})+,\d+|\d+,(?:\d{1,2}|\d{4,})|0,\d+|\d{1,3}(?:\.\d{3}){2,}|\d{1,3}(?:[ ']\d{3})+,\d+"
+)
 _PHRASES = (
     "us dollars", "us dollar", "u.s. dollars", "basis points", "percentage points", "per cent", "japanese yen",
     "pounds sterling",
@@ -161,14 +163,18 @@ def read_cell(text: str, rules: CellRules, units: Collection[str] = ()) -> CellN
         raise refuse(ErrorReason.FACT_UNIT_MISMATCH, "value", text, why) from None
 
 
-def without_notes(name: str) -> str:
+def without_notes(name: str, *, brackets: bool = True) -> str:
     """A name without the marks of footnotes behind it; the name as it stands where it has none.
+
+    Args:
+        brackets: whether a number in brackets is one; it may be part of a name ("Fund (2)").
 
     >>> without_notes("Net sales (1)"), without_notes("売上高※1"), without_notes("Net sales (pro forma)")
     ('Net sales', '売上高', 'Net sales (pro forma)')
     """
     shown = _RAISED_BEHIND_NAME.sub("", name.strip())
-    while found := _NAME_NOTE.search(shown):
+    note = _NAME_NOTE if brackets else _MARK
+    while found := note.search(shown):
         rest = shown[: found.start()].rstrip()
         if not rest:
             break

@@ -15,7 +15,7 @@ from decimal import Decimal
 
 from groundwire_server.errors import DocumentRefused, ErrorReason, RowRefused
 from groundwire_server.evidence import Locator
-from groundwire_server.ingest.cell_value import is_missing
+from groundwire_server.ingest.cell_value import is_missing, without_notes
 from groundwire_server.ingest.fact_mapping import FACT_FIELDS, FactMapping
 from groundwire_server.ingest.fact_values import refuse
 from groundwire_server.ingest.measures import (
@@ -33,6 +33,7 @@ from groundwire_server.readers.table_heads import is_amount
 
 __all__ = [
     "LOOKAHEAD",
+    "SCALE",
     "Columns",
     "Heading",
     "Layout",
@@ -51,6 +52,10 @@ _RANGE = re.compile(r"#([A-Z]{1,3}):#([A-Z]{1,3})", re.IGNORECASE)
 _TIMES = ("filed", "valid_as_of")
 _MOST_SHOWN = 12
 _SCALE = "mapping_toml.scale"
+SCALE = "scale"
+"""A column of this name counts the figures of its row in powers of ten."""
+_SCALE_WORDS = frozenset({"scale", "multiplier", "unitmultiplier", "unit_mult", "unitmult", "powercode", "倍率"})
+_UNIT_WORDS = frozenset({"units", "uom", "currency", "単位", "单位", "單位", "通貨", "货币", "币种", "貨幣", "幣別"})
 
 ReadsPeriod = Callable[[str], bool]
 """Whether a text is the name of a period."""
@@ -268,8 +273,9 @@ def _extended(rows: Sequence[SheetRow], place: int, heading: Heading, layout: La
 
 def _heading(rows: Sequence[SheetRow], chosen: Sequence[SheetRow], layout: Layout) -> Heading:
     names = _names(chosen, layout)
-    _check_names(names, layout)
     columns = _columns(chosen, names, layout)
+    _check_names(names, columns, layout)
+    columns = replace(columns, fields=_told_apart(columns.fields))
     for row in chosen[:-1]:
         # A title that is alone in its row is no heading of the columns below it.
         if not any(_cell(row, value.column) for value in columns.values):
@@ -329,8 +335,13 @@ def day_asshown_heading(cell: Cell) -> str:
     return day[:7] if "m" in code else day[:4]
 
 
-def _check_names(names: Sequence[str], layout: Layout) -> None:
-    doubled = [name for name, count in Counter(names).items() if name and count > 1]
+def _check_names(names: Sequence[str], columns: Columns, layout: Layout) -> None:
+    """No two columns of figures, and none that are fields, may have one name: which is meant could not be told."""
+    used = {value.column for value in columns.values}
+    used |= {column for column, name in columns.fields.items() if _is_field(name)}
+    times = Counter(names)
+    doubled = [names[column] for column in sorted(used) if 0 <= column < len(names) and times[names[column]] > 1]
+    doubled = [name for name in doubled if name]
     if doubled:
         raise DocumentRefused(
             ErrorReason.CONTRADICTION,
@@ -361,7 +372,26 @@ def _fields(names: Sequence[str], mapping: FactMapping) -> dict[int, str]:
         own = "filed" if name == "filed_at" else name
         if column not in taken and own and own not in mapping.columns:
             taken[column] = own
+    # Whatever these are called, a figure read without them would be another one.
+    for meant, words in ((SCALE, _SCALE_WORDS), ("unit", _UNIT_WORDS)):
+        if meant not in taken.values() and meant not in mapping.columns:
+            found = [column for column, name in taken.items() if not _is_field(name) and _folded(name) in words]
+            if len(found) == 1:
+                taken[found[0]] = meant
     return taken
+
+
+def _told_apart(fields: dict[int, str]) -> dict[int, str]:
+    """Columns that are no fields, by names of their own where they share one."""
+    times = Counter(fields.values())
+    return {
+        column: name if _is_field(name) or times[name] == 1 else f"{name} {column_letter(column)}"
+        for column, name in fields.items()
+    }
+
+
+def _is_field(name: str) -> bool:
+    return name in FACT_FIELDS or name.startswith("dimensions.") or name == SCALE
 
 
 def _find_column(said: str, names: Sequence[str]) -> int | None:
@@ -391,7 +421,7 @@ def _columns(chosen: Sequence[SheetRow], names: list[str], layout: Layout) -> Co
         return Columns({c: n for c, n in fields.items() if n != "value"}, (_Value(column, {}, measure),))
     width = max(len(row.cells) for row in chosen)
     levels = [_carried(row, width, last=row is chosen[-1]) for row in chosen]
-    mapped = {column for column, name in fields.items() if name in FACT_FIELDS or name.startswith("dimensions.")}
+    mapped = {column for column, name in fields.items() if _is_field(name)}
     asked = _asked(wide.columns, names, layout) if wide.columns else None
     found = []
     for column in asked if asked is not None else [column for column in range(width) if column not in mapped]:
@@ -447,7 +477,7 @@ def _wide_value(column: int, texts: list[str], layout: Layout, *, forced: bool) 
             return None
         fields = {wide.heading[0]: joined}
     period = fields.get("period")
-    if period is not None and not layout.reads_period(period) and not forced:
+    if period is not None and not forced and not any(map(layout.reads_period, (period, without_notes(period)))):
         return None
     if any(name not in fields for name in wide.heading if name in _REQUIRED):
         return None

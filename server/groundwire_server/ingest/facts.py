@@ -21,7 +21,7 @@ from groundwire_server.glossary import (
     resolve_name,
 )
 from groundwire_server.ingest.cell_value import DECIMAL_COMMA, CellRules, without_notes
-from groundwire_server.ingest.fact_layout import Layout, TableFigure
+from groundwire_server.ingest.fact_layout import SCALE, Layout, TableFigure
 from groundwire_server.ingest.fact_mapping import FactMapping
 from groundwire_server.ingest.fact_rows import FactFields, fields_of_row, text_of
 from groundwire_server.ingest.fact_tables import open_table, read_jsonl_table, read_sheets
@@ -38,6 +38,7 @@ from groundwire_server.ingest.measures import (
     NO_MEASURE,
     Measure,
     MoneySigns,
+    read_scale,
     read_title,
     same_unit,
     split_measure,
@@ -207,6 +208,10 @@ class _Figures:
         row["period"] = self._period(text_of(row, "period"))
         unit = text_of(row, "unit")
         said = self._unit(unit, figure.signs).over(beside)
+        scale = text_of(row, SCALE)
+        row.pop(SCALE, None)
+        if scale and said.power is None:
+            said = replace(said, power=read_scale(scale))
         term_unit = self.reader.unit_of(metric)
         spellings = [each for each in (unit, term_unit) if each]
         cell_rules = CellRules(self.rules.decimal, figure.signs)
@@ -337,7 +342,7 @@ class _Reader:
         """A name without the marks of footnotes behind it, where the glossary knows it only so."""
         if not name or self.knows(kind, name):
             return name
-        bare = without_notes(name)
+        bare = without_notes(name, brackets=kind == "metric")
         return bare if bare != name and self.knows(kind, bare) else name
 
     def unit_of(self, metric: str) -> str:

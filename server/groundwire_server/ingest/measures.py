@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
 
+from groundwire_server.errors import ErrorReason, RowRefused
+
 __all__ = [
     "HEADS",
     "NO_MEASURE",
@@ -25,6 +27,7 @@ __all__ = [
     "is_left_alone",
     "is_money",
     "read_measure",
+    "read_scale",
     "read_title",
     "same_unit",
     "scale_words",
@@ -194,6 +197,28 @@ Vague = MoneySigns()
 def unit_words() -> Mapping[str, str]:
     """Units by spelling, lower case."""
     return _UNITS
+
+
+def read_scale(text: str) -> int:
+    """The power of ten that a column of scales says: a word, a power of ten, or its exponent (SDMX: UNIT_MULT).
+
+    >>> read_scale("Millions"), read_scale("1000"), read_scale("6"), read_scale("units")
+    (6, 3, 6, 0)
+
+    Raises:
+        RowRefused: VALUE_MALFORMED.
+    """
+    folded = unicodedata.normalize("NFKC", text).strip().casefold().replace(",", "")
+    if folded in _SCALES:
+        return _SCALES[folded]
+    if folded in ("units", "unit", "ones", "none", "円", "元"):
+        return 0
+    if re.fullmatch(r"10{0,15}", folded):
+        return len(folded) - 1
+    if re.fullmatch(r"[0-9]|1[0-5]", folded):
+        return int(folded)
+    why = "The scale is no word like millions, no power of ten and no exponent of one."
+    raise RowRefused(ErrorReason.VALUE_MALFORMED, why, column="scale", value=text)
 
 
 def scale_words() -> Mapping[str, int]:
