@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import io
+from decimal import Decimal
+from pathlib import Path
+
+import pyarrow
 import pytest
+from pyarrow import parquet
 
 from tests.cli.commands import FIGURES, GLOSSARY, run, write
+from tests.ingest.tables import Book
 
 
 def test_figures_go_in_once() -> None:
@@ -144,3 +151,34 @@ def test_what_is_no_table_has_no_mapping() -> None:
         ran = run("facts", "mapping", name)
         assert ran.code == 1
         assert ran.err.startswith(f"{name}: ") or name in ran.err
+
+
+def test_workbooks_parquet_and_company_facts_go_in_by_their_names() -> None:
+    book = Book()
+    book.sheet(
+        "P&L, 2024", [["(USD in millions)"], ["Item", "FY2024"], ["Revenue", 1.5], ["Margin", 0.125]], {"B4": "0.0%"}
+    )
+    table = io.BytesIO()
+    parquet.write_table(
+        pyarrow.table({"metric": ["Staff"], "entity": ["Acme"], "period": ["2024"], "value": [Decimal("161.50")]}),
+        table,
+    )
+    facts = Path(__file__).parents[1] / "ingest/files/company_facts.json"
+    mapping = '[columns]\nmetric = "#A"\n[constants]\nentity = "Acme"\n[wide]\nheading = "period"\n'
+    files = {"b.xlsx": book.raw(), "t.parquet": table.getvalue(), "CIK1.json": facts.read_bytes(), "m.toml": mapping}
+    write(".", files)
+    for name, words in (("b.xlsx", ("--mapping", "m.toml")), ("t.parquet", ()), ("CIK1.json", ())):
+        ran = run("facts", "load", name, *words)
+        assert ran.code == 0, ran
+    listed = run("facts", "list", "--json").frames
+    places = {
+        (each["fact"]["metric"], each["fact"]["period"]): (each["fact"]["value"], each["lineage"]["source_locator"])
+        for each in listed
+    }
+    assert places["Revenue", "FY2024"] == ("1500000", "sheet=P&L%2C 2024,cell=B3")
+    assert places["Margin", "FY2024"] == ("12.5", "sheet=P&L%2C 2024,cell=B4")
+    assert places["Staff", "2024"] == ("161.50", "row=2")
+    assert places["Assets", "2022-12-31"][0] == "352583000000"
+    assert places["EarningsPerShareDiluted", "2023-01-01/2023-12-31"][0] == "6.10"
+    again = run("facts", "load", "CIK1.json")
+    assert (again.code, again.out) == (0, "0 stored, 13 unchanged, 0 refused\n")
