@@ -14,6 +14,7 @@ from typing import Any
 from google.protobuf.message import Message
 
 from groundwire.v1 import evidence_pb2, stream_pb2
+from tests.oracle.calendar_of import FiscalYears
 from tests.oracle.formula import evaluate
 from tests.oracle.oracle import (
     Computed,
@@ -227,6 +228,9 @@ class _Comparison:
         except Unread:
             return canonical
 
+    def _days_of(self, canonical: str) -> Days:
+        return read_period(canonical, reference=date(1900, 1, 1), language="", years=FiscalYears())
+
     def _key(self, keys: Iterable[Key], told: Any) -> Iterator[str]:
         for key in keys:
             if (told.metric, told.entity, told.channel) == (key.metric, key.entity, key.channel):
@@ -248,7 +252,8 @@ class _Comparison:
             yield f"suggestions {list(told.suggestions)}"
         if expected.ambiguous:
             meant = {code for name in told.suggestions for code in self._meant(expected.param, name)}
-            meant |= set(told.suggestions) if expected.param == "period" else set()
+            if expected.param == "period":
+                meant = {f"{each.first}/{each.last}" for each in map(self._days_of, told.suggestions)}
             if not (meant <= expected.candidates and len(told.suggestions) == 5) and not expected.candidates <= meant:
                 yield f"{told.raw!r} means {sorted(expected.candidates)}, told are {list(told.suggestions)}"
         elif expected.param != "period":

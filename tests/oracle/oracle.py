@@ -155,7 +155,7 @@ def _one(view: View, query: Query) -> Outcome:
     except _Stop as stop:
         return stop.outcome
     if len(readings) == 1:
-        return _look_up(view, readings[0])
+        return _look_up(view, query, readings[0])
     found = {each: frozenset(view.figures(each)) for each in readings}
     there = [each for each in readings if found[each]]
     decided = _several(query, readings)
@@ -238,8 +238,12 @@ def _days(view: View, raw: str, entity: str) -> Days:
     try:
         return read_period(raw, reference=_reference(call, view.now), language=call.language, years=years)
     except Unread as unread:
-        readings = frozenset(each.isoformat() for each in unread.readings)
+        readings = frozenset(_name(Days(each, each)) for each in unread.readings)
         raise _Stop(Unrecognized("period", raw, bool(readings), readings, explained=True)) from None
+
+
+def _name(days: Days) -> str:
+    return f"{days.first}/{days.last}"
 
 
 def _reference(call: Call, now: datetime) -> date:
@@ -248,13 +252,16 @@ def _reference(call: Call, now: datetime) -> date:
     return (call.valid_at or now).astimezone(UTC).date()
 
 
-def _look_up(view: View, key: Key) -> Outcome:
+def _look_up(view: View, query: Query, key: Key) -> Outcome:
     figures = frozenset(view.figures(key))
     if figures:
         return Found(frozenset([key]), figures, conflict(figures))
     computed = _derive(view, key, ())
     if computed is not None:
         return Found(frozenset([key]), frozenset(), False, computed)
+    spans = view.own_spans(key) if key.days.fiscal else []
+    if not figures and len(spans) > 1:
+        return Unrecognized("period", query.period, True, frozenset(map(_name, spans)), explained=True)
     return NotFound(frozenset([key]))
 
 

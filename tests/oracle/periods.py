@@ -22,7 +22,11 @@ class Days:
 
     first: date
     last: date
-    fiscal_year: bool = field(default=False, compare=False)  # it was named as a whole fiscal year
+    fiscal: str = field(default="", compare=False)  # it was named as a fiscal "Y", "H1", "H2", "Q1" ... "Q4"
+
+    @property
+    def length(self) -> int:
+        return (self.last - self.first).days + 1
 
     @property
     def instant(self) -> bool:
@@ -112,27 +116,31 @@ def _fiscal_begin(reader: _Reader, group: dict[str, str]) -> date:
 
 
 def _begin(reader: _Reader, group: dict[str, str]) -> date:
-    fiscal = "fy" in group or "fw" in group or "kind" in group
-    return _fiscal_begin(reader, group) if fiscal else date(_year(group), 1, 1)
+    return _fiscal_begin(reader, group) if _is_fiscal(group) else date(_year(group), 1, 1)
 
 
 def _months(begin: date, skipped: int, taken: int) -> Days:
     return Days(add_months(begin, skipped), add_months(begin, skipped + taken) - timedelta(days=1))
 
 
+def _is_fiscal(group: dict[str, str]) -> bool:
+    return "fy" in group or "fw" in group or "kind" in group
+
+
 def _whole_year(reader: _Reader, group: dict[str, str]) -> Days:
-    fiscal = "fy" in group or "fw" in group or "kind" in group
-    return replace(_months(_begin(reader, group), 0, 12), fiscal_year=fiscal)
+    return replace(_months(_begin(reader, group), 0, 12), fiscal="Y" if _is_fiscal(group) else "")
 
 
 def _half(reader: _Reader, group: dict[str, str]) -> Days:
     half = {"上": 1, "下": 2, "first": 1, "second": 2}.get(group["half"]) or int(group["half"])
-    return _months(_begin(reader, group), 6 * (half - 1), 6)
+    days = _months(_begin(reader, group), 6 * (half - 1), 6)
+    return replace(days, fiscal=f"H{half}" if _is_fiscal(group) else "")
 
 
 def _quarter(reader: _Reader, group: dict[str, str]) -> Days:
     quarter = _ORDINAL[group["ord"]] if "ord" in group else _DIGIT[group["q"]]
-    return _months(_begin(reader, group), 3 * (quarter - 1), 3)
+    days = _months(_begin(reader, group), 3 * (quarter - 1), 3)
+    return replace(days, fiscal=f"Q{quarter}" if _is_fiscal(group) else "")
 
 
 def _month_number(group: dict[str, str]) -> int:
@@ -188,7 +196,7 @@ def _years_back(back: int) -> Callable[[_Reader, dict[str, str]], Days]:
 def _fiscal_back(back: int) -> Callable[[_Reader, dict[str, str]], Days]:
     def read(reader: _Reader, group: dict[str, str]) -> Days:
         here = reader.years.containing(reader.reference)
-        return replace(_months(here.replace(year=here.year - back), 0, 12), fiscal_year=True)
+        return replace(_months(here.replace(year=here.year - back), 0, 12), fiscal="Y")
 
     return read
 

@@ -6,9 +6,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 
+from tests.oracle.calendar_of import FiscalYears
 from tests.oracle.glossary import Glossary
 from tests.oracle.periods import Days, Unread, read_period
 from tests.oracle.world import LABELS, Call, Dims, LibraryPlan, Row, Test
@@ -151,6 +152,11 @@ class View:
                 groups[each.key, each.unit.casefold(), each.row.source].append(each)
         return {place: self._versions(rows, bound) for place, rows in groups.items()}
 
+    def _outdated(self, each: Stored) -> bool:
+        """Whether a fiscal period was read before its entity told when its years begin: what it meant is not known."""
+        days, years = each.key.days, self.shelf.glossary.years(each.key.entity)
+        return bool(days.fiscal) and years.stated and _read_again(each.row.period, days, years) != days
+
     def _time(self, each: Stored) -> datetime:
         return each.row.filed or self.moments[each.batch]
 
@@ -197,9 +203,9 @@ class View:
         if term and term.nature and (term.nature == "instant") != key.days.instant:
             return []
         found = self._of_days(key, key.days)
-        if not found and key.days.fiscal_year:
-            spans = self._own_years(key)
-            found = self._of_days(key, spans.pop()) if len(spans) == 1 else []
+        if not found and key.days.fiscal:
+            spans = self.own_spans(key)
+            found = self._of_days(key, spans[0]) if len(spans) == 1 else []
         return found
 
     def _of_days(self, key: Key, days: Days) -> list[Figure]:
@@ -209,27 +215,35 @@ class View:
                 found.extend(self._chosen([each for each in versions if self._kept(each.row)]))
         return found
 
-    def _own_years(self, key: Key) -> set[Days]:
-        """Spans that are the fiscal year of an entity, though not to the day.
+    def own_spans(self, key: Key) -> list[Days]:
+        """Spans of the figures of an entity that may be what a fiscal period names, though not to the day.
 
-        Where the glossary says when the year begins, both ends are within a week of what it says (years of 52 and 53
-        weeks). Where it does not, the span lasts a year and the year that is asked for names it.
+        Where the glossary says when the year begins, both ends lie within a week of what it says (years of 52 and 53
+        weeks). Where it does not, a year is what lasts a year and is named by that year, and a part of it lies where
+        it must in the only such year.
         """
         years = self.shelf.glossary.years(key.entity)
-        spans = set()
-        for (other, _, _), versions in self.groups.items():
-            days = other.days
-            if replace(other, days=key.days) != key or not any(self._kept(each.row) for each in versions):
-                continue
-            if years.stated:
-                ends = (days.first - key.days.first, days.last - key.days.last)
-                if all(abs(each.days) <= 7 for each in ends):
-                    spans.add(days)
-            elif 350 <= (days.last - days.first).days + 1 <= 380:
-                named = days.first if years.named_by == "start" else days.last
-                if named.year == key.days.first.year:
-                    spans.add(days)
-        return spans
+        spans = {
+            each.days
+            for (each, _, _), versions in self.groups.items()
+            if (each.metric, each.entity) == (key.metric, key.entity)
+            and not each.days.instant
+            and any(self._kept(version.row) for version in versions)
+        }
+        if years.stated:
+            return sorted(each for each in spans if _beside(each, key.days, 7))
+        named = key.days.first.year
+        whole = sorted(
+            each
+            for each in spans
+            if 350 <= each.length <= 380 and (each.first if years.named_by == "start" else each.last).year == named
+        )
+        if key.days.fiscal == "Y" or len(whole) != 1:
+            return whole
+        weeks, shortest, longest = (26, 170, 195) if key.days.fiscal[0] == "H" else (13, 80, 102)
+        begin = whole[0].first + timedelta(weeks=weeks * (int(key.days.fiscal[1]) - 1))
+        nominal = Days(begin, begin + timedelta(weeks=weeks, days=-1))
+        return sorted(each for each in spans if shortest <= each.length <= longest and _beside(each, nominal, 10))
 
     def _kept(self, row: Row) -> bool:
         if self.call.valid_at and row.valid_as_of and row.valid_as_of > self.call.valid_at:
@@ -245,7 +259,11 @@ class View:
             numbered = numbered[:1]
         elif self.call.versions != "ALL":
             numbered = numbered[-1:]
-        return [self._figure(each, (number, last) if last > 1 else None) for number, each in numbered]
+        return [
+            self._figure(each, (number, last) if last > 1 else None)
+            for number, each in numbered
+            if not self._outdated(each)
+        ]
 
     def _figure(self, each: Stored, version: tuple[int, int] | None) -> Figure:
         row = each.row
@@ -278,6 +296,14 @@ def _same_words(versions: Sequence[Stored], new: Stored) -> int | None:
 def _repeats(one: Stored, other: Stored) -> bool:
     """Whether two rows give one value in one filing."""
     return one.row.filed == other.row.filed and Decimal(one.row.value) == Decimal(other.row.value)
+
+
+def _read_again(raw: str, days: Days, years: FiscalYears) -> Days:
+    return read_period(raw, reference=days.last, language="", years=years)
+
+
+def _beside(one: Days, other: Days, most: int) -> bool:
+    return abs((one.first - other.first).days) <= most and abs((one.last - other.last).days) <= most
 
 
 def _holds(test: Test, row: Row) -> bool:
