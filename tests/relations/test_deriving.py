@@ -259,7 +259,7 @@ def follows(steps: list[Step]) -> None:
         world.library.close()
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.lists(STEPS, max_size=10))
 def test_whatever_happens_the_edges_are_those_of_what_is_there(steps: list[Step]) -> None:
     follows(steps)
@@ -385,7 +385,7 @@ def seen_by_the_public(steps: list[Step]) -> tuple[list[tuple[str, str]], str]:
         return sorted((said((row.record,))[0], row.record.label.name) for row in rows), snapshot_id
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.lists(st.tuples(st.booleans(), SEEN, HIDDEN), max_size=8))
 def test_what_is_hidden_changes_nothing_of_what_is_seen(drawn: list[tuple[bool, Step, Step]]) -> None:
     visible = [seen for is_seen, seen, _ in drawn if is_seen]
@@ -407,10 +407,19 @@ FIGURES = st.lists(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(FIGURES, st.randoms(use_true_random=False))
 def test_edges_of_figures_do_not_depend_on_their_order(figures: list[Step], random: Random) -> None:
     shuffled = list(figures)
     random.shuffle(shuffled)
     edges, others = (seen_by_the_public([glossary(TERMS), *each])[0] for each in (figures, shuffled))
     assert edges == others
+
+
+@pytest.mark.slow
+@settings(max_examples=1500)
+@given(st.lists(st.tuples(st.booleans(), SEEN, HIDDEN), max_size=10))
+def test_what_is_hidden_changes_nothing_of_what_is_seen_at_length(drawn: list[tuple[bool, Step, Step]]) -> None:
+    visible = [seen for is_seen, seen, _ in drawn if is_seen]
+    everything = [seen if is_seen else hidden for is_seen, seen, hidden in drawn]
+    assert seen_by_the_public(everything) == seen_by_the_public(visible)

@@ -71,6 +71,7 @@ def load(
     groundwire facts load turnover.csv --mapping turnover.toml
     groundwire facts load accounts.xlsx --mapping accounts.toml --dry-run
     groundwire facts load regions.jsonl --form relations_jsonl --mapping relations.toml
+    groundwire facts load owners.graphml
 
     A figure needs metric, entity, period and value, in columns of these names; what names no source_doc and locator has
     the file and its row or cell. Where a file has other columns, or lacks one that is the same everywhere, a mapping
@@ -84,7 +85,8 @@ def load(
     metric = "REVENUE"
     source_doc = "reports/2024.md"
 
-    For relations it names each with its inverse: part_of = {inverse = "parent_of"}.
+    A relation needs subject, relation and object. Its mapping has the same tables, and names each relation that is
+    another one read backwards: part_of = {inverse = "parent_of"}. With ends = "known" both ends must be terms.
 
     Loading the same again changes nothing. Exit code 3 when some rows were refused.
     """
