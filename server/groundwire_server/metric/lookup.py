@@ -79,7 +79,7 @@ def look_up(
         return _with_periods(reading, query, view, asking.reference)
     dimensions = _dimensions(query, view, asking.language)
     if isinstance(dimensions, Unread):
-        return dimensions
+        return reading.doubt or dimensions  # the first in order: no figure can decide a doubt any more
     answers = [(key, _figures(key, dimensions, view, hint)) for key in reading.keys]
     if reading.doubt is None:
         return _certain(query, *answers[0], dimensions, asking.language)
