@@ -29,7 +29,7 @@ from groundwire_server.readers.isolation import ENVIRONMENT
 from groundwire_server.readers.parquet_cells import read_parquet_rows
 from groundwire_server.readers.xlsx_cells import read_workbook_rows
 
-__all__ = ["main", "stream_rows"]
+__all__ = ["end_idle", "main", "stream_rows"]
 
 _BATCH_ROWS = 256
 _CLOCK_FACTOR = 20
@@ -71,6 +71,11 @@ class _Processes:
 
 _PROCESSES = _Processes()
 atexit.register(_PROCESSES.close)
+
+
+def end_idle() -> None:
+    """End the processes that wait for a file. More can be read afterwards."""
+    _PROCESSES.close()
 
 
 def _start() -> subprocess.Popen[bytes]:
