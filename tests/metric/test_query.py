@@ -685,3 +685,10 @@ def test_what_one_filing_says_in_several_places_is_one_version(tmp_path: Path) -
         VersionPolicy.ALL: [("page=1", "100.0", 1, 2), ("page=3", "101", 2, 2)],
     }
     library.close()
+
+
+def test_a_name_that_means_several_things_goes_before_an_axis_that_nobody_knows(library: Library) -> None:
+    query = MetricQuery("売上高", "ACME", "2023", dimensions=(Dimension("tier", "GOLD"),))
+    outcome = ask(library, query).outcomes[0].outcome
+    assert isinstance(outcome, UnrecognizedParam)
+    assert (outcome.param, outcome.ambiguous) == ("metric", True)
