@@ -138,6 +138,13 @@ def test_circles_are_broken_and_the_rest_leads_down() -> None:
     assert [[point for point in layer if point < 4] for layer in layers.layers] == [[0], [1], [2], [3]]
 
 
+def test_a_chain_with_many_long_lines_is_drawn_with_straight_ones() -> None:
+    chain = [(place, place + 1) for place in range(MAX_BOXES - 1)]
+    layers = make_layers(MAX_BOXES, [*chain, *((0, place) for place in range(2, MAX_BOXES))])
+    assert len(layers.layers) == MAX_BOXES
+    assert {len(way) for way in layers.ways} == {2}
+
+
 def test_a_large_picture_says_what_it_leaves_out() -> None:
     maker = PictureMaker()
     for place in range(MAX_BOXES + 7):

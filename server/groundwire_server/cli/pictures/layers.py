@@ -14,6 +14,7 @@ from itertools import pairwise
 __all__ = ["Layers", "make_layers"]
 
 _SWEEPS = 8
+_MOST_BENDS = 20_000  # above, long lines lead straight: a circle of thousands has more layers than an eye follows
 
 Link = tuple[int, int]
 
@@ -41,8 +42,9 @@ def make_layers(count: int, links: Sequence[Link]) -> Layers:
     for box in range(count):
         layers[depth[box]].append(box)
     bends = count
+    straight = sum(depth[lower] - depth[upper] for upper, lower in down) > _MOST_BENDS
     for (start, _), (upper, lower) in zip(links, down, strict=True):
-        between = range(depth[upper] + 1, depth[lower])
+        between = range(0) if straight else range(depth[upper] + 1, depth[lower])
         points = list(range(bends, bends + len(between)))
         bends += len(between)
         for layer, point in zip(between, points, strict=True):
