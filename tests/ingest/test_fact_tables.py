@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import io
+import zipfile
 from decimal import Decimal
 from pathlib import Path
 
@@ -636,6 +637,64 @@ def test_what_has_no_table_takes_no_rules_of_one() -> None:
     for name, raw in (("f.jsonl", b"{}"), ("f.json", FACTS)):
         with pytest.raises(InvalidRequest, match="speaks of a table"):
             read(name, raw, "scale = 1000\n")
+
+
+def _spoilt(was: bytes, becomes: bytes) -> bytes:
+    """A workbook with one figure, 777, whose sheet is changed byte for byte."""
+    book = Book()
+    book.sheet("S", [["metric", "entity", "period", "value"], ["m", "e", "2024", 777]])
+    packed, out = zipfile.ZipFile(io.BytesIO(book.raw())), io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in packed.namelist():
+            content = packed.read(name)
+            if name.endswith("sheet1.xml"):
+                assert was in content
+                content = content.replace(was, becomes, 1)
+            archive.writestr(name, content)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes"),
+    [
+        (b"<v>777</v>", b"<v>NaN</v>"),
+        (b"<v>777</v>", b"<v>1_000</v>"),
+        (b"<v>777</v>", b"<v>0x10</v>"),
+        (b"<v>777</v>", b"<v>" + b"9" * 5000 + b"</v>"),
+        (b"<v>777</v>", b"<v></v>"),
+        (b'r="D2"', b'r="XFD2"'),
+    ],
+)
+def test_a_cell_that_no_spreadsheet_writes_is_refused(was: bytes, becomes: bytes) -> None:
+    rows = read("b.xlsx", _spoilt(was, becomes))
+    assert [number for number, *_ in refused(rows)] == [2]
+    assert len(rows) == 1
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes"),
+    [
+        (b"<worksheet", b'<!DOCTYPE x [<!ENTITY a "aaaa">]><worksheet'),
+        (b'r="D2"', b'r="ZZZZ2"'),
+        (b'<row r="2"', b'<row r="1"'),
+        (b"</sheetData>", b"</sheetData"),
+    ],
+)
+def test_a_sheet_that_is_none_is_refused_whole(was: bytes, becomes: bytes) -> None:
+    with pytest.raises(DocumentRefused) as raised:
+        read("b.xlsx", _spoilt(was, becomes))
+    assert raised.value.reason is ErrorReason.DOCUMENT_BROKEN
+
+
+def test_merged_areas_beyond_all_bounds_change_nothing() -> None:
+    area = b'</sheetData><mergeCells><mergeCell ref="A2:XFD1048576"/></mergeCells>'
+    assert [each.value for each in good(read("b.xlsx", _spoilt(b"</sheetData>", area)))] == ["777"]
+
+
+def test_names_of_any_length_are_read_in_time() -> None:
+    long = "a" + " " * 100_000 + "b"
+    rows = _csv(f"Item,2024\n{long},1\n{'(' * 50_000},2\n{'rate ' * 20_000},3\n")
+    assert {reason for *_, reason, _ in refused(rows)} == {"VALUE_OUT_OF_RANGE"}
 
 
 # Properties.

@@ -37,6 +37,7 @@ DECIMAL_COMMA = 'The value has a decimal comma; say decimal = "," in the mapping
 
 _EXACT = Context(prec=4000, Emax=999_999, Emin=-999_999)
 _LONGEST = 1000
+_LONGEST_NAME = 500
 
 _MISSING = frozenset({
     "", "-", "--", "---", "–", "—", "―", "ー", ".", "..", "...", "…", "*", "**", "nil", "n.a.", "n.a", "n. a.", "n/a",
@@ -172,6 +173,8 @@ def without_notes(name: str, *, brackets: bool = True) -> str:
     >>> without_notes("Net sales (1)"), without_notes("売上高※1"), without_notes("Net sales (pro forma)")
     ('Net sales', '売上高', 'Net sales (pro forma)')
     """
+    if len(name) > _LONGEST_NAME:
+        return name
     shown = _RAISED_BEHIND_NAME.sub("", name.strip())
     note = _NAME_NOTE if brackets else _MARK
     while found := note.search(shown):

@@ -115,7 +115,7 @@ _TRAILING = re.compile(
 _EXCEPT = re.compile(
     r"[,;、，]?\s*\b(?:except|excluding|other than)\b(?P<rest>.*)$|[,;、，]?\s*(?:除)(?P<zh>.*)$", re.IGNORECASE
 )
-_LONGEST = 200
+_LONGEST, _LONGEST_LABEL = 200, 500
 _ONLY_DIGITS = re.compile(r"[\d,.\s]*")
 _IN_DIGITS = re.compile(r"(?<![\d,])1,000(?:,000)?(?![\d,])")
 _DIGITS_WORD = {"1,000": "thousand ", "1,000,000": "million "}
@@ -301,6 +301,8 @@ def read_measure(text: str, signs: MoneySigns = Vague) -> Measure:
     >>> read_measure("Revenue from USD loans") == NO_MEASURE
     True
     """
+    if len(text) > _LONGEST_LABEL:
+        return NO_MEASURE
     return _read(unicodedata.normalize("NFKC", text).replace("\u2019", "'").strip(), _Frozen.of(signs))
 
 
@@ -353,6 +355,8 @@ def read_title(text: str, signs: MoneySigns = Vague) -> Measure:
     >>> read_title("（単位：百万円）").power, bool(read_title("Revenue (USD)"))
     (6, False)
     """
+    if len(text) > _LONGEST_LABEL:
+        return NO_MEASURE
     shown = unicodedata.normalize("NFKC", text).replace("\u2019", "'").strip()
     whole = re.fullmatch(r"[(\[【〔](?P<inner>[^()\[\]【】〔〕]*)[)\]】〕]", shown)
     phrase = whole["inner"].strip() if whole else shown
@@ -365,7 +369,7 @@ def split_measure(label: str, signs: MoneySigns = Vague) -> tuple[str, Measure]:
     >>> split_measure("売上高（百万円）")[0], split_measure("Net sales (pro forma)")[0]
     ('売上高', 'Net sales (pro forma)')
     """
-    found = _TRAILING.match(label)
+    found = _TRAILING.match(label) if len(label) <= _LONGEST_LABEL else None
     if found:
         measure = _phrase(unicodedata.normalize("NFKC", found["phrase"]).replace("\u2019", "'").strip(), signs)
         if measure:

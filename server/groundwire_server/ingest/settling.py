@@ -16,6 +16,7 @@ from groundwire_server.ingest.measures import SHARES, Measure, is_left_alone, is
 
 __all__ = ["Settled", "kind_of_name", "settle"]
 
+_LONGEST = 500
 _END = r"\s*(?:[(（\[].*)?$"
 # Each is narrow: a row of money that were taken for one of these would miss the scale above it.
 _PER_SHARE = re.compile(
@@ -75,7 +76,7 @@ def kind_of_name(name: str) -> str:
         ("shares", _SHARES),
         ("percent", _PERCENT),
     ):
-        if pattern.search(name):
+        if pattern.search(name[:_LONGEST]):
             return kind
     return ""
 

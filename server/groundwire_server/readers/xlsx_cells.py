@@ -37,6 +37,7 @@ _REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})")
 _MAX_ROWS = 1_048_576
 _MAX_AREAS = 100_000
 _DIGITS = 15
+_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,4})?")
 _WHOLE = re.compile(r"[-+]?[0-9]{1,30}")
 
 Area = tuple[int, int, int, int]
@@ -220,11 +221,7 @@ class _Reading:
         return self._workbook.texts[number]
 
     def _number(self, value: str, style: str | None) -> Cell:
-        try:
-            number = float(value)
-        except ValueError:
-            return _text(value)
-        if not math.isfinite(number):
+        if not _NUMBER.fullmatch(value) or not math.isfinite(number := float(value)):
             return _text(value)
         place = _whole(style)
         code = self._workbook.formats[place] if place < len(self._workbook.formats) else "General"
