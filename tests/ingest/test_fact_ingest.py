@@ -3,7 +3,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from hypothesis import given, settings
@@ -289,3 +291,19 @@ def test_any_cut_and_any_break_give_the_same_end(
     assert [e.record for e in stored_edges(torn)] == [e.record for e in stored_edges(whole)]
     for library in (whole, torn):
         library.close()
+
+
+def test_a_relation_is_taken_back_by_its_key_alone(library: Library) -> None:
+    stated = RelationFields("Acme", "part_of", "World", source_doc="a.pdf", locator="page=2")
+    other = replace(stated, source_doc="b.pdf")
+    send_records(library, relations=[stated, replace(stated, locator="page=9"), other])
+    then = library.snapshot()
+    back = RelationFields("Acme", "part_of", "World", source_doc="a.pdf", withdraw=True)
+    with opened(library, str(uuid4())) as (ingest, events):
+        events += ingest.feed_records(1, [], [back, replace(back, object="Nowhere"), replace(back, source_doc="")], 100)
+        events += ingest.finish(1)
+    assert [(row.column, row.reason) for row in rejected(events)] == [("source_doc", ErrorReason.FACT_FIELD_MISSING)]
+    assert summary(events) == (1, 1, 1)
+    assert [edge.record.source_doc for edge in stored_edges(library)] == ["b.pdf"]
+    nodes = then.reader.nodes(Label.CONFIDENTIAL)
+    assert len(then.reader.edges(Label.CONFIDENTIAL, nodes, outgoing=True)) == 3

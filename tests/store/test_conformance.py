@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from groundwire_server.evidence import Label
-from groundwire_server.store import make_fact_id
+from groundwire_server.store import WriteCounts, make_fact_id
 from groundwire_server.store.conformance import ALL_CHECKS, Check, run_checks
 from groundwire_server.store.sqlite import SqliteStore
 from groundwire_server.store.sqlite.codec import encode_attributes
@@ -96,6 +96,7 @@ FUNCTIONS: list[tuple[str, Any, set[str]]] = [
         {"the_edges_of_one_node_are_replaced_alone"},
     ),
     ("writer.read_fact_axes", lambda *_: [], {"axes_of_figures_are_told"}),
+    ("edges.take_back_edges", lambda *_: WriteCounts(0, 1), {"a_relation_is_taken_back"}),
     ("edges._DERIVED", frozenset(), {"what_is_derived_is_no_content"}),
     ("edges._GLOSSARY", "1", {"what_is_derived_is_no_content"}),
     ("edges.retire_edges_of", lambda *_: 0, {"withdrawing_takes_everything"}),

@@ -13,7 +13,7 @@ from groundwire_server.ingest.head import FactFileHead, check_doc_id
 from groundwire_server.ingest.json_rows import read_json_rows
 from groundwire_server.ingest.relation_files import RELATION_FORMS, read_relation_file
 from groundwire_server.ingest.relation_names import parse_relation_mapping
-from groundwire_server.ingest.relations import RelationRules
+from groundwire_server.ingest.relations import RelationRules, TakenBack
 from groundwire_server.library import Snapshot
 from groundwire_server.readers import ReadOptions
 from groundwire_server.store.rows import EdgeRecord, FactRecord
@@ -22,7 +22,7 @@ __all__ = ["FACT_FILE_FORMS", "FactFileRow", "FactIngestRules", "form_of", "read
 
 _HEADING_BYTES = 64 << 10
 
-FactFileRow = tuple[int, FactRecord | EdgeRecord | RowRefused]
+FactFileRow = tuple[int, FactRecord | EdgeRecord | TakenBack | RowRefused]
 
 
 @dataclass(frozen=True, slots=True)

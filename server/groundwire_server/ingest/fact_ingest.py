@@ -21,14 +21,14 @@ from groundwire_server.ingest.facts import FactFields, read_fact
 from groundwire_server.ingest.head import FactFileHead, decode_fact_file_head, encode_fact_file_head
 from groundwire_server.ingest.late_names import under_stored_names
 from groundwire_server.ingest.order import disorder
-from groundwire_server.ingest.relations import RelationFields, read_relation
+from groundwire_server.ingest.relations import RelationFields, TakenBack, read_relation
 from groundwire_server.ingest.stream import IngestLimits, IngestOpening, IngestStream, IngestTarget
 from groundwire_server.ingest.upload import Upload
 from groundwire_server.library import Snapshot
 from groundwire_server.readers import ReadOptions
 from groundwire_server.relations import DerivedEdges
 from groundwire_server.store.protocol import StoreWriter
-from groundwire_server.store.rows import EdgeRecord, FactRecord
+from groundwire_server.store.rows import EdgeRecord, FactRecord, WriteCounts
 
 __all__ = ["MAX_LISTED_ROWS", "MAX_ROWS_A_FRAME", "FactIngest"]
 
@@ -157,7 +157,8 @@ def _write(
     touched: dict[tuple[str, str], FactRecord],
     snapshot: Snapshot,
 ) -> RowsOutcome:
-    """Store the good rows of a batch; what the store refuses joins what was refused before.
+    """Store the good rows of a batch; what the store refuses joins what was refused before. Relations are taken back
+    behind those that come with them.
 
     A caller is not told whether a row beyond its clearance was there already: each counts as stored.
 
@@ -177,11 +178,13 @@ def _write(
         refused = [(row, record) for row, record in some if isinstance(record, RowRefused)]
         of_facts = writer.put_facts([record for _, record in facts], clearance=clearance)
         of_edges = writer.put_edges([record for _, record in edges], clearance=clearance)
+        taken_back = [record.edge for _, record in some if isinstance(record, TakenBack)]
+        of_those = writer.take_back_edges(taken_back, clearance=clearance) if taken_back else WriteCounts(0, 0)
         refused += [(facts[place][0], error) for place, error in of_facts.refused]
         refused += [(edges[place][0], error) for place, error in of_edges.refused]
         refused.sort(key=lambda entry: entry[0])
-        stored += of_facts.stored + of_edges.stored
-        unchanged += of_facts.unchanged + of_edges.unchanged
+        stored += of_facts.stored + of_edges.stored + of_those.stored
+        unchanged += of_facts.unchanged + of_edges.unchanged + of_those.unchanged
         failed += len(refused)
         told = ((row, fault) for row, error in refused for fault in (error, *error.further))
         listed += [_rejected(batch, row, fault) for row, fault in islice(told, MAX_LISTED_ROWS - len(listed))]

@@ -15,7 +15,7 @@ from groundwire_server.ingest.fact_values import check_attributes, check_code, c
 from groundwire_server.ingest.node_names import ENTITY, LITERAL, NodeNames
 from groundwire_server.store.rows import EdgeRecord
 
-__all__ = ["RelationFields", "RelationRules", "read_edge", "read_relation"]
+__all__ = ["RelationFields", "RelationRules", "TakenBack", "read_edge", "read_relation"]
 
 # What the graph says of where an edge comes from, for those that were sent.
 EXTRACTOR = "file"
@@ -28,7 +28,10 @@ _P = ParamSpec("_P")
 
 @dataclass(frozen=True, slots=True)
 class RelationFields:
-    """A relation as it is sent: names undigested. Empty kinds: entity, or what `read_relation` finds."""
+    """A relation as it is sent: names undigested. Empty kinds: entity, or what `read_relation` finds.
+
+    withdraw: the relation of this key is taken back; it needs no place.
+    """
 
     subject: str
     relation: str
@@ -41,6 +44,14 @@ class RelationFields:
     locator: str = ""
     attributes: tuple[Attribute, ...] = ()
     label: Label | None = None
+    withdraw: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """A relation that its source states no more: what it says of ends, days and source counts."""
+
+    edge: EdgeRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +67,8 @@ class RelationRules:
     default_label: Label = Label.INTERNAL
 
 
-def read_relation(fields: RelationFields, rules: RelationRules) -> EdgeRecord:
-    """The edge that a record states, turned round where the names say so.
+def read_relation(fields: RelationFields, rules: RelationRules) -> EdgeRecord | TakenBack:
+    """The edge that a record states, or takes back, turned round where the names say so.
 
     A subject is an entity unless it says its kind. An object that says none is an entity when the glossary knows it or
     when its relation is turned round, which makes it a subject; else it is a literal. Names become codes through the
@@ -68,7 +79,8 @@ def read_relation(fields: RelationFields, rules: RelationRules) -> EdgeRecord:
         RowRefused: FACT_FIELD_MISSING, VALUE_MALFORMED, CONTRADICTION (days reversed) or RELATION_UNKNOWN_END
             (an ambiguous name, or an unknown end), with the field as its column; every fault at once.
     """
-    return read_edge(fields, rules, NodeNames(rules.glossary))
+    edge = read_edge(fields, rules, NodeNames(rules.glossary))
+    return TakenBack(edge) if fields.withdraw else edge
 
 
 def read_edge(fields: RelationFields, rules: RelationRules, names: NodeNames) -> EdgeRecord:
@@ -78,7 +90,7 @@ def read_edge(fields: RelationFields, rules: RelationRules, names: NodeNames) ->
     relation = faults.of(_needed_code, "", "relation", fields.relation)
     target = faults.of(_needed, "", "object", fields.object)
     source_doc = faults.of(_needed_code, "", "source_doc", fields.source_doc)
-    locator = faults.of(_locator, "", fields.locator)
+    locator = "" if fields.withdraw else faults.of(_locator, "", fields.locator)
     first = faults.of(_day, "", "valid_from", fields.valid_from) if fields.valid_from else ""
     last = faults.of(_day, "", "valid_to", fields.valid_to) if fields.valid_to else ""
     if first and last:

@@ -49,7 +49,7 @@ class LibraryConfig:
         glossary_variants: whether the glossary's variants of a query are searched where the call does not say.
         graph: whether relations are followed from what a search finds where the call does not say.
         relation_extractor: who finds relations in the texts of documents, by name.
-        relations_from: what relations are derived from, "none" or some of "facts", "glossary" and "metadata", by commas.
+        relations_from: what relations are derived from: "none", or some of facts, glossary, metadata, with commas.
         attributes: names and types of attributes that are fixed before their first use, by name. Settings are for
             everybody who reads the library, so these names show to all of them.
     """

@@ -22,8 +22,8 @@ from groundwire_server.library.fact_names import FactCodes, FactNames
 from groundwire_server.library.filter_masks import FilterMasks
 from groundwire_server.library.identity import embedding_state, make_snapshot_id
 from groundwire_server.library.named_reader import named_reader
-from groundwire_server.library.vector_models import foreign_model
 from groundwire_server.library.titles import TitleBook
+from groundwire_server.library.vector_models import foreign_model
 from groundwire_server.store import Store, StoredChunk, StoreReader
 from groundwire_server.text import TOKENIZER_ID
 

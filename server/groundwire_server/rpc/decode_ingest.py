@@ -134,8 +134,6 @@ def decode_relations(messages: Iterable[ingest_pb2.RelationRecord]) -> list[Rela
 
 def _relation(message: ingest_pb2.RelationRecord) -> RelationFields | RowRefused:
     findings = Findings()
-    if message.withdraw:
-        findings.uses("ingest.withdraw_records")
     attributes = decode_attributes(list(message.attributes), "attributes", findings, _today())
     refused = _refused(findings)
     if refused is not None:
@@ -152,6 +150,7 @@ def _relation(message: ingest_pb2.RelationRecord) -> RelationFields | RowRefused
         locator=message.locator,
         attributes=attributes,
         label=decode_label(message.label),
+        withdraw=message.withdraw,
     )
 
 

@@ -100,6 +100,14 @@ class GraphWriter(Protocol):
         """
         ...
 
+    def take_back_edges(self, records: Iterable[EdgeRecord], *, clearance: Label | None = None) -> WriteCounts:
+        """End the sources of relations that an extractor found in a source_doc, wherever in it.
+
+        Ends, relation, days, source_doc and extractor of a record say which; what a stricter label hides from
+        `clearance` stays, and is told as what is not there. `stored` counts the records of which there was anything.
+        """
+        ...
+
     def replace_edges(
         self,
         source_doc: str,

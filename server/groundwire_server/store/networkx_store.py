@@ -240,6 +240,23 @@ class NetworkxWriter:
                 unchanged += 1
         return WriteCounts(stored, unchanged, tuple(refused))
 
+    def take_back_edges(self, records: Iterable[EdgeRecord], *, clearance: Label | None = None) -> WriteCounts:
+        strictest = Label.RESTRICTED if clearance is None else min(clearance, Label.CONFIDENTIAL)
+        stored = unchanged = 0
+        for record in records:
+            key = make_edge_id(record), record.source_doc, record.extractor
+            living = [
+                row
+                for row in self._store._rows
+                if row.died is None
+                and (row.edge_id, row.record.source_doc, row.record.extractor) == key
+                and row.record.label <= strictest
+            ]
+            for row in living:
+                self._end(row)
+            stored, unchanged = stored + bool(living), unchanged + (not living)
+        return WriteCounts(stored, unchanged)
+
     def replace_edges(
         self,
         source_doc: str,

@@ -152,6 +152,38 @@ def what_an_extractor_found_is_replaced_whole(places: GraphPlaces) -> None:
     store.close()
 
 
+def a_relation_is_taken_back(places: GraphPlaces) -> None:
+    """What an extractor found in a source of one relation ends, wherever in it, as far as it can be read."""
+    store = places()(TickingClock())
+    there = make_edge(source_doc="d", locator="1", attributes=(Attribute("pct", 40),))
+    hidden = replace(there, locator="3", label=Label.CONFIDENTIAL)
+    others = [
+        replace(there, source_doc="e"),
+        replace(there, extractor="other"),
+        replace(there, valid_from="2020-01-01"),
+        replace(there, target="C"),
+    ]
+    _put(store, there, replace(there, locator="2"), hidden, *others)
+    back = replace(there, locator="", attributes=())
+    with store.writer() as writer:
+        same(
+            writer.take_back_edges([back, replace(back, target="Z")], clearance=Label.INTERNAL), WriteCounts(1, 1), "it"
+        )
+    node = [("entity", there.source)]
+    then = store.reader()
+    same(len(then.edges(Label.INTERNAL, node, outgoing=True)), len(others), "what is left to be read")
+    same(len(then.edges(_ALL, node, outgoing=True)), len(others) + 1, "what is left")
+    with store.writer() as writer:
+        same(writer.take_back_edges([back], clearance=Label.INTERNAL), WriteCounts(0, 1), "what is hidden is not there")
+    same(store.reader().generation, then.generation, "the generation")
+    with store.writer() as writer:
+        same(writer.take_back_edges([back]), WriteCounts(1, 0), "the house takes it back")
+    same(len(store.reader().edges(_ALL, node, outgoing=True)), len(others), "the others")
+    edge_id = next(e.edge_id for e in then.edges(_ALL, node, outgoing=True) if e.record == others[0])
+    same(len(store.reader().retired_edge(_ALL, edge_id)), 3, "what old citations name")
+    store.close()
+
+
 def the_edges_of_one_node_are_replaced_alone(places: GraphPlaces) -> None:
     """Replacing what an extractor found in a source can be kept to the edges from one node."""
     store = places()(TickingClock())
@@ -234,6 +266,7 @@ CHECKS = (
     nodes_are_what_edges_touch,
     rows_of_edges_come_as_columns,
     what_an_extractor_found_is_replaced_whole,
+    a_relation_is_taken_back,
     the_edges_of_one_node_are_replaced_alone,
     what_is_derived_is_no_content,
 )

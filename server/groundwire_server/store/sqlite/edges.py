@@ -29,6 +29,7 @@ __all__ = [
     "read_relations",
     "replace_edges",
     "retire_edges_of",
+    "take_back_edges",
 ]
 
 _TEXTS = (
@@ -174,6 +175,21 @@ def replace_edges(
         if (edge_id, locator) not in by_place:
             transaction.retire("edge", edge_row, Label(label), event)
     return put_edges(transaction, wanted, int(Label.RESTRICTED))
+
+
+def take_back_edges(transaction: Transaction, records: Iterable[EdgeRecord], strictest: int) -> WriteCounts:
+    """See `GraphWriter.take_back_edges`."""
+    stored = unchanged = 0
+    for record in records:
+        rows = transaction.connection.execute(
+            "SELECT edge_row, label, event FROM edge"
+            " WHERE edge_id = ? AND source_doc = ? AND extractor = ? AND label <= ? AND died IS NULL",
+            (make_edge_id(record), record.source_doc, record.extractor, strictest),
+        ).fetchall()
+        for edge_row, label, event in rows:
+            transaction.retire("edge", edge_row, Label(label), event)
+        stored, unchanged = stored + bool(rows), unchanged + (not rows)
+    return WriteCounts(stored, unchanged)
 
 
 def retire_edges_of(transaction: Transaction, source_doc: str, strictest: int) -> int:

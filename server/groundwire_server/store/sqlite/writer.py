@@ -62,6 +62,10 @@ class SqliteWriter:
         with translated():
             return edges.put_edges(self._transaction, records, readable_labels(clearance))
 
+    def take_back_edges(self, records: Iterable[EdgeRecord], *, clearance: Label | None = None) -> WriteCounts:
+        with translated():
+            return edges.take_back_edges(self._transaction, records, readable_labels(clearance))
+
     def replace_edges(
         self,
         source_doc: str,
