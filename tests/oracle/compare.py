@@ -73,7 +73,7 @@ class _Comparison:
                 yield f"calculation {place} is numbered {computed.calculation_index}"
             for each in self._calculation(must, computed):
                 yield f"calculation {place}: {each}"
-        yield from self._conflicts()
+        yield from self._facts()
         yield from self._no_stored_digits()
 
     def _refused(self) -> Iterator[str]:
@@ -162,10 +162,8 @@ class _Comparison:
             for one, other in itertools.pairwise(facts):
                 if one.fact.fact_id == other.fact.fact_id and one.fact.version.version >= other.fact.version.version:
                     yield f"version {other.fact.version.version} comes after {one.fact.version.version}"
-        for fact in facts:
-            yield from self._fact(fact)
 
-    def _conflicts(self) -> Iterator[str]:
+    def _facts(self) -> Iterator[str]:
         """A fact is sent once, and is marked where any outcome that names it has a source against it."""
         marked: dict[tuple[Any, ...], bool] = {}
         for outcome in self.expected.outcomes:
@@ -176,6 +174,7 @@ class _Comparison:
                     marked[_told(figure)] = marked.get(_told(figure), False) or against
         for snippet in self.snippets.values():
             if snippet.WhichOneof("payload") == "fact":
+                yield from self._fact(snippet)
                 must = marked.get(self._told(snippet))
                 if must is not None and snippet.fact.conflicting != must:
                     yield f"fact.conflicting is {snippet.fact.conflicting}: {self._told(snippet)}"
@@ -331,8 +330,10 @@ class _Comparison:
     # The promise that a refusal carries no figure
 
     def _no_stored_digits(self) -> Iterator[str]:
-        stored = {digits for batch in self.world.batches for row in batch.rows if (digits := _digits(row.value))}
-        asked = _run_together(" ".join(_strings_of_call(self.call)))
+        rows = [row for batch in self.world.batches for row in batch.rows]
+        stored = {digits for row in rows if (digits := _digits(row.value))}
+        names = [name for row in rows for name in (row.metric, row.entity, row.channel)]
+        allowed = _run_together(" ".join([*_strings_of_call(self.call), *names]))  # the digits of a name are a name's
         for outcome in self.outcomes:
             if outcome.WhichOneof("outcome") == "found":
                 continue
@@ -341,7 +342,7 @@ class _Comparison:
             silent.ClearField("query")
             text = _run_together(" ".join(_strings(silent)))
             for digits in stored:
-                if digits in text and digits not in asked:
+                if digits in text and digits not in allowed:
                     yield f"a refusal carries the digits {digits} of a stored value: {_short(outcome)}"
 
 

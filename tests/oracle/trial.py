@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
 import grpc
 
 from tests.oracle.compare import differences
 from tests.oracle.draw import OUTSIDE
-from tests.oracle.oracle import Found, NotFound, Oracle, Refused
+from tests.oracle.oracle import Expected, Found, NotFound, Oracle, Refused
 from tests.oracle.server import Served
 from tests.oracle.wire import ask, make_library, put_terms, request_of, send_rows
 from tests.oracle.world import World
 
-__all__ = ["Verdict", "try_world"]
+__all__ = ["Trial", "Verdict", "try_world"]
 
 _numbers = itertools.count(1)
 
@@ -32,6 +32,22 @@ class Verdict:
     def count(self, what: str, number: int = 1) -> None:
         self.counts[what] = self.counts.get(what, 0) + number
 
+    def count_expected(self, expected: Expected) -> None:
+        """Of every kind of outcome how many there must be."""
+        self.count("calls about outside names", expected.outside)
+        self.count("outcomes", len(expected.outcomes))
+        for outcome in expected.outcomes:
+            if isinstance(outcome, Found):
+                self.count("found, computed" if outcome.computed else "found, stored")
+                self.count("found, conflicting", outcome.conflicting)
+                self.count("found, though a name means several things", bool(outcome.decided))
+            elif isinstance(outcome, NotFound):
+                self.count("not found")
+            else:
+                self.count(f"unrecognized, {'ambiguous' if outcome.ambiguous else 'unknown'}")
+        for computed in expected.calculations:
+            self.count(f"calculations, {min(computed.reasons) if isinstance(computed, Refused) else 'computed'}")
+
     def add(self, other: Verdict) -> None:
         self.calls += other.calls
         for what, number in other.counts.items():
@@ -40,56 +56,58 @@ class Verdict:
 
 def try_world(served: Served, world: World) -> Verdict:
     """Fill libraries of a server as the world says, ask its calls, and compare."""
-    verdict = Verdict()
-    oracle = Oracle(world, OUTSIDE)
-    libraries = [f"w{next(_numbers)}" for _ in world.libraries]
-    used = {each.library for each in world.batches} | {number for each in world.calls for number in each.libraries}
-    for number, (library, plan) in enumerate(zip(libraries, world.libraries, strict=True)):
-        if number in used:
-            make_library(served, library, plan)
-    for number in range(len(world.batches) + 1):
-        for place, (library, plan) in enumerate(zip(libraries, world.libraries, strict=True)):
-            if place in used and min(plan.glossary_from, len(world.batches)) == number:
-                put_terms(served, library, plan)
-        if number < len(world.batches):
-            verdict.differences += [(None, each) for each in _fill(served, world, oracle, libraries, number, verdict)]
+    trial = Trial(served, world)
+    trial.fill()
     for number, _ in enumerate(world.calls):
-        verdict.calls += 1
-        verdict.differences += [(number, each) for each in _try_call(served, world, oracle, libraries, number, verdict)]
-    return verdict
+        expected, frames = trial.ask(number)
+        if isinstance(frames, str):
+            trial.verdict.differences.append((number, frames))
+            continue
+        told = differences(world, world.calls[number], trial.libraries, expected, frames)
+        trial.verdict.differences += [(number, each) for each in told]
+    return trial.verdict
 
 
-def _fill(
-    served: Served, world: World, oracle: Oracle, libraries: Sequence[str], number: int, verdict: Verdict
-) -> list[str]:
-    batch = world.batches[number]
-    refused = send_rows(served, libraries[batch.library], batch.rows)
-    must = oracle.take(datetime.now(UTC))
-    verdict.count("rows", len(batch.rows))
-    verdict.count("rows refused", len(must))
-    return [] if refused == must else [f"batch {number}: refused {refused}, must refuse {must}"]
+class Trial:
+    """One world in one server, beside the oracle."""
 
+    def __init__(self, served: Served, world: World) -> None:
+        self.served = served
+        self.world = world
+        self.oracle = Oracle(world, OUTSIDE)
+        self.libraries = [f"w{next(_numbers)}" for _ in world.libraries]
+        self.verdict = Verdict()
 
-def _try_call(
-    served: Served, world: World, oracle: Oracle, libraries: Sequence[str], number: int, verdict: Verdict
-) -> list[str]:
-    call = world.calls[number]
-    expected = oracle.answer(call, datetime.now(UTC))
-    try:
-        frames = ask(served, request_of(call, libraries, oracle.moments))
-    except grpc.RpcError as error:
-        return [f"the call fails: {error.code()} {error.details()}"]
-    verdict.count("calls about outside names", expected.outside)
-    for outcome in expected.outcomes:
-        verdict.count("outcomes")
-        if isinstance(outcome, Found):
-            verdict.count("found, computed" if outcome.computed else "found, stored")
-            verdict.count("found, conflicting", outcome.conflicting)
-            verdict.count("found, though a name means several things", bool(outcome.decided))
-        elif isinstance(outcome, NotFound):
-            verdict.count("not found")
-        else:
-            verdict.count(f"unrecognized, {'ambiguous' if outcome.ambiguous else 'unknown'}")
-    for computed in expected.calculations:
-        verdict.count(f"calculations, {min(computed.reasons) if isinstance(computed, Refused) else 'computed'}")
-    return differences(world, call, libraries, expected, frames)
+    def fill(self) -> None:
+        """Make the libraries and send what comes into them."""
+        batches, calls = self.world.batches, self.world.calls
+        used = {each.library for each in batches} | {number for each in calls for number in each.libraries}
+        plans = [(self.libraries[number], self.world.libraries[number]) for number in sorted(used)]
+        for library, plan in plans:
+            make_library(self.served, library, plan)
+        for number in range(len(batches) + 1):
+            for library, plan in plans:
+                if min(plan.glossary_from, len(batches)) == number:
+                    put_terms(self.served, library, plan)
+            if number < len(batches):
+                self._send(number)
+
+    def _send(self, number: int) -> None:
+        batch = self.world.batches[number]
+        refused = send_rows(self.served, self.libraries[batch.library], batch.rows)
+        must = self.oracle.take(datetime.now(UTC))
+        self.verdict.count("rows", len(batch.rows))
+        self.verdict.count("rows refused", len(must))
+        if refused != must:
+            self.verdict.differences.append((None, f"batch {number}: refused {refused}, must refuse {must}"))
+
+    def ask(self, number: int) -> tuple[Expected, list[Any] | str]:
+        """What a call must be answered, and what it is answered: frames, or how it fails."""
+        call = self.world.calls[number]
+        expected = self.oracle.answer(call, datetime.now(UTC))
+        self.verdict.calls += 1
+        self.verdict.count_expected(expected)
+        try:
+            return expected, ask(self.served, request_of(call, self.libraries, self.oracle.moments))
+        except grpc.RpcError as error:
+            return expected, f"the call fails: {error.code()} {error.details()}"
