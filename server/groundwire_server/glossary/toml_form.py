@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 
 from groundwire_server.errors import ErrorReason, InvalidRequest, Violation
@@ -24,6 +25,7 @@ __all__ = ["read_toml", "write_toml"]
 
 _PLACE = re.compile(r"\(at (?:line (\d+), column (\d+)|end of document)\)")
 _HEADING = re.compile(r"^[ \t]*\[\[[ \t]*([a-z]+)[ \t]*\]\]", re.MULTILINE)
+_LINE_END = re.compile("\n")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -65,7 +67,8 @@ def _where(message: str) -> str:
 
 def _lines(text: str, name: str) -> list[int]:
     """Line of each heading of a kind, from 1; one inside a multi-line text makes one too many, and then none counts."""
-    return [text.count("\n", 0, match.start(1)) + 1 for match in _HEADING.finditer(text) if match[1] == name]
+    ends = [match.start() for match in _LINE_END.finditer(text)]
+    return [bisect_left(ends, match.start(1)) + 1 for match in _HEADING.finditer(text) if match[1] == name]
 
 
 def write_toml(terms: Iterable[Term]) -> str:

@@ -206,10 +206,7 @@ class Library:
         if fault or text is None:
             self._glossary_seen, self._glossary_fault = seen, fault
             return False
-        with self.store.writer() as writer:
-            self._glossary_file.put(writer, text)
-            follow_settings(self._deriver, writer, reader, config, glossary)
-        self._publish()
+        self._put_glossary(text, glossary)
         self._glossary_seen, self._glossary_fault = seen, ""
         return True
 
@@ -234,10 +231,16 @@ class Library:
                 raise Aborted(ErrorReason.CONFLICTING_CHANGE, why, hint="Mend the file, or delete it.")
             text, config = change(self._snapshot).to_toml(), self._snapshot.config
             glossary = Glossary.from_toml(text, ambiguous=config.ambiguous)
-            with self.store.writer() as writer:
-                self._glossary_file.put(writer, text)
-                follow_settings(self._deriver, writer, self.store.reader(), config, glossary)
-            self._publish()
+            self._put_glossary(text, glossary)
+
+    def _put_glossary(self, text: str, glossary: Glossary) -> None:
+        """Have a glossary in force that was read from a text."""
+        reader, config = self.store.reader(), self._snapshot.config
+        with self.store.writer() as writer:
+            self._glossary_file.put(writer, text)
+            follow_settings(self._deriver, writer, reader, config, glossary)
+        self._settings_texts, self._settings_read = (self._config_file.read(reader) or "", text), (config, glossary)
+        self._publish()
 
     def use_embedder(self, embedder: Embedder | None, *, replace: bool = False, anew: bool = False) -> None:
         """Search with the vectors of an embedder from now on; None: without any.
