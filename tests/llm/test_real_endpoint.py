@@ -37,6 +37,7 @@ def model() -> Iterator[ModelProvider]:
         os.environ["LLM_TEST_MODEL"],
         "LLM_TEST_KEY" if "LLM_TEST_KEY" in os.environ else "",
         timeout_seconds=240,
+        max_tokens=int(os.environ.get("LLM_TEST_TOKENS", "1024")),
     )
     made = make_provider(config)
     assert made is not None
