@@ -146,9 +146,9 @@ class Ground:
         self._edges.update({number: found.get(name) for number, name in zip(missing.tolist(), names, strict=True)})
 
     def trails(self, courses: Sequence[Course]) -> list[Trail]:
-        """Ways with all that is shown of them."""
+        """Ways with all that is shown of them. One of which a purge has erased an edge meanwhile is left out."""
         self.read(edge for course in courses for edge in course.edges)
-        return [self._trail(course) for course in courses]
+        return [self._trail(course) for course in courses if all(self._edges[edge] for edge in course.edges)]
 
     def key(self, course: Course) -> tuple[int, tuple[int, ...], tuple[tuple[int, int, int, str], ...]]:
         """Place among ways: the fewest edges, then ids of the nodes, then the edges."""
