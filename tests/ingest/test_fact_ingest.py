@@ -15,6 +15,7 @@ from groundwire_server.errors import ErrorReason, InvalidRequest
 from groundwire_server.evidence import Label
 from groundwire_server.glossary import EntityTerm, Glossary, MetricTerm
 from groundwire_server.ingest import (
+    FACT_FILE_FORMS,
     Accepted,
     Ack,
     FactFields,
@@ -28,6 +29,8 @@ from groundwire_server.ingest import (
     RejectedRow,
     RelationFields,
     RowsRejected,
+    fact_files,
+    what_is_lacking,
 )
 from groundwire_server.ingest import fact_ingest as room
 from groundwire_server.library import Library
@@ -291,6 +294,14 @@ def test_any_cut_and_any_break_give_the_same_end(
     assert [e.record for e in stored_edges(torn)] == [e.record for e in stored_edges(whole)]
     for library in (whole, torn):
         library.close()
+
+
+def test_what_cannot_be_read_here_says_what_is_lacking(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert {form for form in FACT_FILE_FORMS if what_is_lacking(form)} == set()
+    monkeypatch.setattr(fact_files, "find_spec", lambda name: None)
+    assert {form: what_is_lacking(form) for form in FACT_FILE_FORMS if what_is_lacking(form)} == {
+        "parquet": "pyarrow is not installed: groundwire-server[parquet]"
+    }
 
 
 def test_a_relation_is_taken_back_by_its_key_alone(library: Library) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from groundwire_server.chunking import CHUNKERS, needs_model
 from groundwire_server.engine.info import Component
-from groundwire_server.ingest import FACT_FILE_FORMS
+from groundwire_server.ingest import FACT_FILE_FORMS, what_is_lacking
 from groundwire_server.llm import ModelProvider
 from groundwire_server.narrative import FUSIONS, library_routers
 from groundwire_server.readers import READERS
@@ -27,13 +27,15 @@ def list_components(
     """
     always: dict[str, Iterable[str]] = {
         "chunker": [name for name in CHUNKERS if not needs_model(name)],
-        "fact_file": FACT_FILE_FORMS,
         "fusion": FUSIONS,
         "library_router": library_routers(),
         "reader": [reader.media_type for reader in READERS],
         "relation_extractor": [name for name in EXTRACTORS if name != LLM],
     }
     found = [Component(kind, name) for kind, names in always.items() for name in names]
+    for form in FACT_FILE_FORMS:
+        lacking = what_is_lacking(form)
+        found.append(Component("fact_file", form, active=not lacking, inactive_reason=lacking))
     found += [
         Component("chunker", name, active=not no_cutting_model, inactive_reason=no_cutting_model)
         for name in CHUNKERS

@@ -20,7 +20,7 @@ from groundwire_server.ingest.events import (
     RejectedRow,
     RowsRejected,
 )
-from groundwire_server.ingest.fact_files import FACT_FILE_FORMS, FactIngestRules
+from groundwire_server.ingest.fact_files import FACT_FILE_FORMS, FactIngestRules, what_is_lacking
 from groundwire_server.ingest.fact_ingest import FactIngest
 from groundwire_server.ingest.fact_proposal import propose_mapping
 from groundwire_server.ingest.facts import FactFields, FactRules
@@ -80,4 +80,5 @@ __all__ = [
     "recut",
     "relate",
     "walk_folder",
+    "what_is_lacking",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from pathlib import PurePosixPath
 
 from groundwire_server.errors import DocumentRefused, ErrorReason, InvalidRequest, RowRefused
@@ -18,7 +19,7 @@ from groundwire_server.library import Snapshot
 from groundwire_server.readers import ReadOptions
 from groundwire_server.store.rows import EdgeRecord, FactRecord
 
-__all__ = ["FACT_FILE_FORMS", "FactFileRow", "FactIngestRules", "form_of", "read_rows"]
+__all__ = ["FACT_FILE_FORMS", "FactFileRow", "FactIngestRules", "form_of", "read_rows", "what_is_lacking"]
 
 _HEADING_BYTES = 64 << 10
 
@@ -141,6 +142,15 @@ FACT_FILE_FORMS: dict[str, _Reader] = {
     "xlsx": _facts("xlsx"),
     **{form: _relations(form) for form in RELATION_FORMS},
 }
+
+
+def what_is_lacking(form: str) -> str:
+    """Why files of a form cannot be read on this machine; empty: they can."""
+    if form == "parquet" and find_spec("pyarrow") is None:
+        return "pyarrow is not installed: groundwire-server[parquet]"
+    return ""
+
+
 _FORM_OF_SUFFIX = {
     ".csv": "csv", ".tsv": "csv", ".tab": "csv", ".graphml": "graphml", ".jsonl": "jsonl", ".ndjson": "jsonl",
     ".json": "xbrl_json", ".parquet": "parquet", ".xlsm": "xlsx", ".xlsx": "xlsx",
