@@ -1,6 +1,6 @@
 """QueryMetric through gRPC beside DuckDB, which answers the same queries from the same table in the same run.
 
-    python benchmarks/metric.py [--facts 1000000] [--rounds 200] [--cache DIR]
+    python benchmarks/metric.py [--facts 1000000] [--rounds 200] [--cache DIR] [--page docs/figures.md]
 
 20 measures of a fiftieth as many companies as there are facts, five years: a figure each, sent as JSON lines through
 IngestFacts once and kept in the cache for further runs. The server is `groundwire serve` in a process of its own and
@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 import statistics
 import subprocess
 import sys
@@ -43,6 +44,7 @@ def main() -> int:
     options.add_argument("--facts", type=int, default=1_000_000)
     options.add_argument("--rounds", type=int, default=200)
     options.add_argument("--cache", type=Path, default=CACHE, help="folder of what is kept")
+    options.add_argument("--page", type=Path, help="write the lines beside this page, and their table into it")
     options.add_argument("--serve", type=Path, help=argparse.SUPPRESS)
     chosen = options.parse_args()
     if chosen.serve:
@@ -57,7 +59,20 @@ def main() -> int:
             loaded.touch()
         measure(report, client, process, chosen.facts, chosen.rounds)
     report.table()
+    if chosen.page:
+        write_page(chosen.page, report.lines)
     return 0
+
+
+def write_page(page: Path, lines: list[dict[str, Any]]) -> None:
+    """The lines beside the page, those of before kept that were not measured again, and the table in it."""
+    beside = page.with_suffix(".jsonl")
+    before = beside.read_text(encoding="utf-8").splitlines() if beside.exists() else []
+    kept = {line["name"]: line for line in [*map(json.loads, before), *lines]}
+    beside.write_text("".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in kept.values()), encoding="utf-8")
+    shown = f"<!-- table -->\n{table(list(kept.values()))}\n<!-- end of table -->"
+    text = re.sub(r"<!-- table -->.*<!-- end of table -->", lambda _: shown, page.read_text("utf-8"), flags=re.DOTALL)
+    page.write_text(text, encoding="utf-8")
 
 
 def companies(facts: int) -> int:

@@ -37,6 +37,11 @@ class Report:
         self._program = program
         self._lines: list[dict[str, Any]] = []
 
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        """All results so far."""
+        return list(self._lines)
+
     def add(
         self,
         name: str,
