@@ -159,6 +159,22 @@ def test_a_glossary_to_load(at: Run, alone: Path, told: Tell, text: str | bytes)
     told(of_command(at("glossary", "load", "g.toml")))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "metric:\n  - code: A\n    unit: [\n",
+        "metric:\n  - &a {code: A}\n  - *a\n",
+        "metric:\n  - code: A\n    code: B\n",
+        "metric:\n  - code: A\n    additivity: maybe\n  - label: B\n",
+        "metric:\n  - code: A\n    derivation: (B\n",
+    ],
+    ids=["no_yaml", "anchor", "twice", "several", "no_formula"],
+)
+def test_a_glossary_in_yaml(at: Run, alone: Path, told: Tell, text: str) -> None:
+    write(alone, {"g.yaml": text})
+    told(of_command(at("glossary", "load", "g.yaml")))
+
+
 # ---- settings ------------------------------------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +10,19 @@ import pytest
 from groundwire.v1 import admin_pb2, errors_pb2, glossary_pb2, ingest_pb2, metric_pb2, narrative_pb2
 from tests.bad_input.conftest import Tell
 from tests.bad_input.table import of_call, of_cause, of_rows
-from tests.rpc.house import Documents, Facts, House, document_part, fact, finish, snippets, start, term
+from tests.rpc.house import (
+    Documents,
+    Facts,
+    House,
+    document_part,
+    fact,
+    finish,
+    furnish,
+    house,
+    snippets,
+    start,
+    term,
+)
 from tests.rpc.serving import failure_of
 
 PREFIX = "ERROR_REASON_"
@@ -256,6 +269,8 @@ def test_a_file_of_figures(here: House, told: Tell, head: dict[str, Any], raw: b
         {"put": [term(glossary_pb2.TERM_KIND_ENTITY, "X", entity={"fiscal_year_start": "13-01"})]},
         {"put": [term(glossary_pb2.TERM_KIND_ENTITY, "X", entity={"parent_code": "NOWHERE"})]},
         {"put": [term(METRIC, "X", entity={"entity_type": "company"})]},
+        {"put": [term(METRIC, "X", metric={"derivation": "(REVENUE - "})]},
+        {"put": [term(METRIC, "X", metric={"derivation": "X + REVENUE"})]},
         {"put": [term(METRIC, "X")], "if_snapshot_id": "old"},
     ],
     ids=[
@@ -266,12 +281,26 @@ def test_a_file_of_figures(here: House, told: Tell, head: dict[str, Any], raw: b
         "fiscal_year",
         "parent",
         "detail_of_another_kind",
+        "no_formula",
+        "made_of_itself",
         "changed_meanwhile",
     ],
 )
 def test_a_term(here: House, told: Tell, fields: dict[str, Any]) -> None:
     request = admin_pb2.UpdateGlossaryRequest(library_id="default", **fields)
     told(of_call(failure_of(lambda: here.admin.UpdateGlossary(request))))
+
+
+def test_a_glossary_that_a_person_has_broken(tmp_path: Path, told: Tell) -> None:
+    with house(tmp_path / "data") as running:
+        furnish(running)
+        file = tmp_path / "data/libraries/default/glossary.toml"
+        file.write_text("[[metric]]\nlabel = 'no code'\n")
+        request = admin_pb2.UpdateGlossaryRequest(library_id="default", put=[term(METRIC, "X")])
+        told(of_call(failure_of(lambda: running.admin.UpdateGlossary(request))))
+        assert file.read_text() == "[[metric]]\nlabel = 'no code'\n"
+        described = running.metric.DescribeMetrics(metric_pb2.DescribeMetricsRequest())
+        assert "REVENUE" in {each.term.code for each in described.terms}
 
 
 @pytest.mark.parametrize(

@@ -228,7 +228,12 @@ class Library:
             self._take_edited_glossary(self._glossary_file.look())
             if self._glossary_fault:
                 why = f"glossary.toml of library {self.library_id} was edited and does not hold: {self._glossary_fault}"
-                raise Aborted(ErrorReason.CONFLICTING_CHANGE, why, hint="Mend the file, or delete it.")
+                raise Aborted(
+                    ErrorReason.CONFLICTING_CHANGE,
+                    why,
+                    hint="Mend the file, or delete it.",
+                    details={"library_id": self.library_id},
+                )
             text, config = change(self._snapshot).to_toml(), self._snapshot.config
             glossary = Glossary.from_toml(text, ambiguous=config.ambiguous)
             self._put_glossary(text, glossary)
