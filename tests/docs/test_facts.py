@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -109,3 +110,12 @@ def test_the_scales_of_the_page() -> None:
     phrases = [each for each in re.findall(r"`([^`]+)`", said) if each not in ("scale", "売上高（百万円）")]
     assert len(phrases) == 7
     assert all(read_measure(phrase).power for phrase in phrases)
+
+
+def test_the_measured_table() -> None:
+    lines = (Path(__file__).resolve().parents[2] / "docs/facts.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 4
+    for line in map(json.loads, lines):
+        row = f"| {line['form']} | {line['rows']:,} | {line['rows_per_cpu_second']:,} | {line['memory_mb']} | {line['peer']} "
+        row += f"| {line['peer_rows_per_cpu_second']:,} | {line['ratio']} |"
+        assert row in PAGE
