@@ -116,6 +116,6 @@ def test_the_measured_table() -> None:
     lines = (Path(__file__).resolve().parents[2] / "docs/facts.jsonl").read_text(encoding="utf-8").splitlines()
     assert len(lines) == 4
     for line in map(json.loads, lines):
-        row = f"| {line['form']} | {line['rows']:,} | {line['rows_per_cpu_second']:,} | {line['memory_mb']} | {line['peer']} "
-        row += f"| {line['peer_rows_per_cpu_second']:,} | {line['ratio']} |"
-        assert row in PAGE
+        ours = f"{line['rows']:,} | {line['rows_per_cpu_second']:,} | {line['memory_mb']}"
+        theirs = f"{line['peer']} | {line['peer_rows_per_cpu_second']:,} | {line['ratio']}"
+        assert f"| {line['form']} | {ours} | {theirs} |" in PAGE

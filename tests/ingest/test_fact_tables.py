@@ -179,6 +179,15 @@ def test_columns_that_are_no_periods_stay_attributes_or_are_refused_when_asked_f
     ]
 
 
+def test_a_column_that_seems_to_be_a_period_and_is_none_is_told() -> None:
+    rows = _csv("Item,2023,2024E,Change 2023/24\nRevenue,1,2,3\n")
+    assert [(number, column, reason) for number, column, _, reason, _ in refused(rows)] == [
+        (1, "2024E", "FACT_PERIOD_MALFORMED"),
+        (1, "Change 2023/24", "FACT_PERIOD_MALFORMED"),
+    ]
+    assert len(good(_csv("Item,2023,2024E\nRevenue,1,2\n", WIDE + 'columns = ["2023"]\n'))) == 1
+
+
 def test_footnotes_behind_names_and_periods() -> None:
     (record,) = good(_csv("Item,2024 (1)\nNet sales※2,1\n"))
     assert (record.metric, record.period) == ("REVENUE", "2024")

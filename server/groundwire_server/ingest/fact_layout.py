@@ -158,6 +158,7 @@ def read_sheet_figures(
     table = layout.mapping.table
     layout = replace(layout, signs=heading.signs)
     section = NO_MEASURE
+    yield from _passed_over(heading, layout)
     for row in rows:
         if row.number <= heading.last or (table.first_row and row.number < table.first_row):
             if row.number < heading.first and not table.header_rows and _holds_numbers(row):
@@ -549,6 +550,18 @@ def _cell(row: SheetRow, column: int) -> Cell:
     return row.cells[column] if 0 <= column < len(row.cells) else BLANK
 
 
+def _passed_over(heading: Heading, layout: Layout) -> Iterator[tuple[int, RowRefused]]:
+    """Columns of a wide table that seem to be meant as periods, and cannot be read as such: 2024E."""
+    wide = layout.mapping.table.wide
+    if wide is None or wide.columns or "period" not in wide.heading:
+        return
+    for column, name in heading.columns.fields.items():
+        if not _is_field(name) and _NAMES_A_YEAR.search(name):
+            why = "The column has a heading that is no period, and is not read; name it, or others, in wide.columns."
+            where = f"{column_letter(column)}{heading.last}: " if layout.by_cell else ""
+            yield heading.last, refuse(ErrorReason.FACT_PERIOD_MALFORMED, name, name, f"{where}{why}")
+
+
 def _repeats(row: SheetRow, heading: Heading) -> bool:
     """Whether a row is the heading again, as on the next page of a print."""
     # Most rows differ from the heading in their first value.
@@ -566,6 +579,7 @@ def _repeats(row: SheetRow, heading: Heading) -> bool:
 
 
 _YEAR = re.compile(r"(?:19|20|21)\d\d")
+_NAMES_A_YEAR = re.compile(r"(?<!\d)(?:19|20|21)\d\d(?!\d)|\bFY ?'?\d\d\b", re.IGNORECASE)
 
 
 def _begins_another(row: SheetRow, heading: Heading, layout: Layout) -> bool:
