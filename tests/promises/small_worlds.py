@@ -41,9 +41,20 @@ DARK = ("v/c.md", "v/d.txt")  # no figure and no relation names them: ended or w
 
 Attributes = tuple[tuple[str, Any], ...]
 # What documents and figures say about themselves; of one family each, as the first use of a name fixes it.
-ATTRIBUTES: tuple[Attributes, ...] = ((), (), (("n", 1),), (("n", 3), ("word", "b")), (("flag", True),))
+ATTRIBUTES: tuple[Attributes, ...] = (
+    (),
+    (),
+    (("n", 1),),
+    (("n", 3), ("word", "b")),
+    (("flag", True), ("entity", "ACME")),  # and a relation that is derived of it
+)
 MIXED: tuple[Attributes, ...] = (*ATTRIBUTES, (("n", "text"),))
-HIDDEN_ATTRIBUTES: tuple[Attributes, ...] = ((), (("n", "another family"),), (("hidden_attr", 1),), (("n", 2),))
+HIDDEN_ATTRIBUTES: tuple[Attributes, ...] = (
+    (),
+    (("n", "another family"),),
+    (("hidden_attr", 1),),
+    (("n", 2), ("entity", "GLOBEX")),
+)
 
 
 def _texts(words: Sequence[str], least: int = 0) -> st.SearchStrategy[str]:
