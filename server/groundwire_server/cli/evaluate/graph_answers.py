@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -107,7 +107,7 @@ def _chains(client: Client, graph: GraphSet, case: GraphCase) -> Answer:
     for chain in case.chains:
         paths = _follow(client, graph, chain)
         stated = _stated(graph, chain)
-        right = right and paths == stated and _told_paths(chain) <= set(map(tuple, paths))
+        right = right and paths == stated and _told_paths(graph, chain) <= set(map(tuple, paths))
         found += paths
     return Answer(found[0] if len(found) == 1 else found or None, right)
 
@@ -134,21 +134,20 @@ def _follow(client: Client, graph: GraphSet, chain: Chain) -> list[list[str]]:
 
 def _stated(graph: GraphSet, chain: Chain) -> list[list[str]]:
     """The same from the triples of the folder alone."""
-    paths: list[tuple[str, ...]] = [(chain.start,)]
-    for relation in chain.relations:
-        paths = [
-            (*path, target)
-            for path in paths
-            for subject, name, target in graph.triples
-            if graph.node(subject) == graph.node(path[-1]) and name == relation and target not in path
-        ]
-    return sorted(map(list, set(paths)))
+    return sorted(map(list, _paths_of(graph, chain, graph.triples)))
 
 
-def _told_paths(chain: Chain) -> set[tuple[str, ...]]:
-    paths: set[tuple[str, ...]] = {(chain.start,)}
+def _told_paths(graph: GraphSet, chain: Chain) -> set[tuple[str, ...]]:
+    """Those that the case itself tells."""
+    return _paths_of(graph, chain, chain.told)
+
+
+def _paths_of(graph: GraphSet, chain: Chain, triples: Iterable[tuple[str, str, str]]) -> set[tuple[str, ...]]:
+    spelled = [(graph.spelled(subject), name, graph.spelled(target)) for subject, name, target in triples]
+    paths: set[tuple[str, ...]] = {(graph.spelled(chain.start),)}
     for relation in chain.relations:
-        paths = {(*path, to) for path in paths for at, name, to in chain.told if (at, name) == (path[-1], relation)}
+        steps = [(subject, target) for subject, name, target in spelled if name == relation]
+        paths = {(*path, far) for path in paths for near, far in steps if near == path[-1] and far not in path}
     return paths
 
 

@@ -78,7 +78,11 @@ class GraphSet:
     def word(self, node_id: str) -> str:
         """A node as the folder writes it."""
         _, code = parse_node_id(node_id)
-        return self._words.get(code, code)
+        return self._words.get(_code(code), code)
+
+    def spelled(self, name: str) -> str:
+        """A name of the folder as `word` writes its node: the folder may write it in several ways."""
+        return self.word(self.node(name))
 
     @staticmethod
     def node(name: str) -> str:
@@ -114,7 +118,7 @@ def read_graph_set(folder: Path, limit: int | None) -> GraphSet:
         facts=_file(folder, "facts.jsonl"),
         glossary=_file(folder, "glossary.jsonl") or _file(folder, "glossary.toml"),
         added=len(dict.fromkeys(triple for _, triple in added)),
-        _words={_code(name): name for subject, _, target in triples for name in (target, subject)},
+        _words={_code(name): name for subject, _, target in sorted(triples) for name in (target, subject)},
     )
 
 
