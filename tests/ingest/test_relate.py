@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import subprocess
 import sys
@@ -174,7 +175,7 @@ def test_the_job_tells_each_class_of_its_own(library: Library, tmp_path: Path) -
     assert documents_to_relate(library.snapshot(), extractor_of(library.snapshot())) == {}
 
 
-def test_more_than_is_kept_is_a_warning(library: Library) -> None:
+def test_more_than_is_kept_is_told(library: Library, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     library.set_glossary(Glossary([EntityTerm(f"E{number}", f"name{number}x") for number in range(30)]))
     snapshot = replace(library.snapshot(), config=FOUND)
     rules = DocumentRules.of(FOUND, None, extractor_of(snapshot))
@@ -184,6 +185,10 @@ def test_more_than_is_kept_is_a_warning(library: Library) -> None:
     (warning,) = outcome.warnings
     assert (warning.kind, warning.locator) == (WarningKind.RELATIONS_LEFT_OUT, "a.md#line=1")
     assert warning.message == "the passage gives 371 more relations than are kept of one"
+    library.set_config(FOUND)
+    caplog.set_level(logging.INFO, "groundwire_server")
+    work(library, tmp_path)
+    assert "371 relations stand in passages that give more than are kept of one" in caplog.text
 
 
 steps = st.lists(

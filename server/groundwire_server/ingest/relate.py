@@ -103,6 +103,7 @@ class _Run:
         self._done = dict.fromkeys(AUDIENCES, 0)
         self._total = dict.fromkeys(AUDIENCES, 0)
         self._dropped: Counter[str] = Counter()
+        self._left_out = 0
         self.unread = False
 
     def through(self) -> bool:
@@ -122,6 +123,12 @@ class _Run:
         if self._dropped:
             counts = ", ".join(f"{count} {reason}" for reason, count in sorted(self._dropped.items()))
             _log.info("library %s: relations of the model that were not taken: %s", self._library.library_id, counts)
+        if self._left_out:
+            _log.info(
+                "library %s: %d relations stand in passages that give more than are kept of one",
+                self._library.library_id,
+                self._left_out,
+            )
         return self._conclude(last_row)
 
     def _groups(self, spans: list[RevisionSpan]) -> Iterator[list[_Found]]:
@@ -184,6 +191,7 @@ class _Run:
             self._worked.write(writer)
         for found in group:
             self._dropped.update(found.extraction.dropped)
+            self._left_out += sum(found.extraction.left_out.values())
             self.unread = self.unread or bool(found.extraction.unread)
             # One that could not be worked on whole is not done for those who may read it: their job is to say so.
             self._done[label] += not found.extraction.unread
