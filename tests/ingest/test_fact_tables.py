@@ -106,6 +106,27 @@ def test_a_number_without_a_heading_is_told() -> None:
     assert len(rows) == 2
 
 
+def test_rows_below_a_label_that_a_scale_leaves_alone_are_told() -> None:
+    table = "(USD in millions)\nItem,2024\nRevenue,5\nEarnings per share:,\nBasic,$2.41\nDiluted EPS,$2.40\n"
+    table += "Assets:,\nCash,7\n"
+    rows = _csv(table)
+    assert [(number, reason) for number, _, _, reason, _ in refused(rows)] == [(5, "FACT_UNIT_MISMATCH")]
+    assert as_text([record for _, record in rows if hasattr(record, "metric")]) == [
+        "REVENUE ACME 2024 5000000 USD",
+        "Diluted EPS ACME 2024 2.40 USD/shares",
+        "Cash ACME 2024 7000000 USD",
+    ]
+
+
+@pytest.mark.parametrize(
+    "title", ["Rounded to the nearest thousand", "Some millions of things", "（百万円を超えるもの）"]
+)
+def test_a_title_that_speaks_of_a_scale_and_is_not_understood_refuses_the_file(title: str) -> None:
+    with pytest.raises(DocumentRefused, match="speaks of a scale and is not understood"):
+        _csv(f"{title}\nItem,2024\nRevenue,1\n")
+    assert [each.value for each in good(_csv(f"{title}\nItem,2024\nRevenue,1\n", 'scale = "none"\n' + WIDE))] == ["1"]
+
+
 def test_a_yen_sign_without_a_language_is_refused_with_the_way_out() -> None:
     ((number, column, value, reason, message),) = refused(_csv("(¥ million)\nItem,2024\nRevenue,1\n"))
     assert (number, column, value, reason) == (3, "2024", "1", "FACT_UNIT_MISMATCH")

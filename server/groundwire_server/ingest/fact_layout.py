@@ -26,6 +26,7 @@ from groundwire_server.ingest.measures import (
     find_language,
     read_measure,
     read_title,
+    speaks_of_scale,
     split_measure,
 )
 from groundwire_server.readers.cells import BLANK, Cell, CellKind, SheetRow
@@ -67,7 +68,8 @@ class TableFigure:
 
     row: its number. fields: by name, without value. cell: the one of its value. measure: what headings, titles and rows
     above say of it. column: the heading of its column, for messages. place: its locator within the document. where: the
-    cell for people ("PL!C7"); empty where the row tells. signs: what signs of money mean on its sheet.
+    cell for people ("PL!C7"); empty where the row tells. signs: what signs of money mean on its sheet. section: the
+    label without figures that it stands below, in a wide table.
     """
 
     row: int
@@ -78,6 +80,7 @@ class TableFigure:
     place: str
     where: str = ""
     signs: MoneySigns = field(default_factory=MoneySigns)
+    section: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +160,7 @@ def read_sheet_figures(
     """
     table = layout.mapping.table
     layout = replace(layout, signs=heading.signs)
-    section = NO_MEASURE
+    section, label = NO_MEASURE, ""
     yield from _passed_over(heading, layout)
     for row in rows:
         if row.number <= heading.last or (table.first_row and row.number < table.first_row):
@@ -190,7 +193,16 @@ def read_sheet_figures(
         if said:
             section = said
             continue
-        yield from _figures(row, heading, section, layout)
+        label = _label_alone(row, heading, layout) or label
+        yield from _figures(row, heading, section, label, layout)
+
+
+def _label_alone(row: SheetRow, heading: Heading, layout: Layout) -> str:
+    """The label of a row of a wide table that has no figures: it stands over those that follow."""
+    if layout.mapping.table.wide is None or any(_cell(row, value.column) for value in heading.columns.values):
+        return ""
+    columns = [column for column, name in heading.columns.fields.items() if name == "metric"]
+    return _cell(row, columns[0]).text if columns else ""
 
 
 def _with_language(layout: Layout, rows: Sequence[SheetRow]) -> Layout:
@@ -504,6 +516,14 @@ def _titles(
             continue
         is_label = columns.fields.get(column) in ("metric", "entity")
         found.append(read_measure(name, layout.signs) if is_label else _scale_only(read_title(name, layout.signs)))
+    unclear = [text for text in texts if speaks_of_scale(text) and read_measure(text, layout.signs).power is None]
+    if unclear and table.power is None and all(measure.power is None for measure in found):
+        raise DocumentRefused(
+            ErrorReason.VALUE_MALFORMED,
+            f"{layout.name}: {unclear[0][:80]!r} speaks of a scale and is not understood.",
+            hint="Say scale in the mapping.",
+            details={"field": _SCALE},
+        )
     powers = list(dict.fromkeys(measure.power for measure in found if measure.power is not None))
     units = list(dict.fromkeys(measure.unit for measure in found if measure.unit))
     if len(powers) > 1 and table.power is None:
@@ -611,7 +631,7 @@ def _section(row: SheetRow, heading: Heading, layout: Layout) -> Measure:
 
 
 def _figures(
-    row: SheetRow, heading: Heading, section: Measure, layout: Layout
+    row: SheetRow, heading: Heading, section: Measure, label: str, layout: Layout
 ) -> Iterator[tuple[int, TableFigure | RowRefused]]:
     table = layout.mapping.table
     if table.wide is None:
@@ -654,6 +674,7 @@ def _figures(
                 _place(row, value, layout),
                 _where(row, value, layout),
                 layout.signs,
+                label,
             ),
         )
 

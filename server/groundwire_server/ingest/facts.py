@@ -217,7 +217,13 @@ class _Figures:
         cell_rules = CellRules(self.rules.decimal, figure.signs)
         number = read_figure(figure.cell, cell_rules, spellings)
         settled = settle(
-            number, said, figure.measure, term_unit=term_unit, name=label, shown=figure.cell.text or figure.cell.stored
+            number,
+            said,
+            figure.measure,
+            term_unit=term_unit,
+            name=label,
+            shown=figure.cell.text or figure.cell.stored,
+            section=figure.section,
         )
         row |= {"value": settled.value, "unit": settled.unit}
         if settled.decimals is not None and row.get("decimals") is None:

@@ -31,6 +31,7 @@ __all__ = [
     "read_title",
     "same_unit",
     "scale_words",
+    "speaks_of_scale",
     "split_measure",
     "unit_measure",
     "unit_words",
@@ -92,6 +93,7 @@ _LETTERS = {"M": 6, "B": 9}
 _MONEY_LETTERS = {"m": 6, "b": 9, "t": 12}
 
 _FILLERS = frozenset({
+    "unless", "otherwise", "noted", "indicated", "numbers", "restated",
     "in", "of", "the", "all", "are", "is", "amounts", "amount", "figures", "figure", "values", "value", "expressed",
     "stated", "presented", "reported", "shown", "data", "unit", "units", "unaudited", "audited", "and", "currency",
     "单位", "單位", "単位", "金额", "金額", "货币", "幣別", "通貨", "为", "為",
@@ -116,6 +118,12 @@ _EXCEPT = re.compile(
     r"[,;、，]?\s*\b(?:except|excluding|other than)\b(?P<rest>.*)$|[,;、，]?\s*(?:除)(?P<zh>.*)$", re.IGNORECASE
 )
 _LONGEST, _LONGEST_LABEL = 200, 500
+_CUT_OFF = re.compile(r"未満(?:は|を)?(?:切り?捨て|四捨五入|切り?上げ)(?:表示|て表示)?(?:しており?ます|しています)?$")
+_SPEAKS_OF_SCALE = re.compile(
+    r"\b(?:thousands?|millions?|billions?|trillions?|mln|bn|lakhs?|crores?)\b|[\u2019']000|百万|百萬|千円|千元|万元|萬元|万円|億円"
+    r"|億元|亿元|千ドル|千人",
+    re.IGNORECASE,
+)
 _ONLY_DIGITS = re.compile(r"[\d,.\s]*")
 _IN_DIGITS = re.compile(r"(?<![\d,])1,000(?:,000)?(?![\d,])")
 _DIGITS_WORD = {"1,000": "thousand ", "1,000,000": "million "}
@@ -363,6 +371,15 @@ def read_title(text: str, signs: MoneySigns = Vague) -> Measure:
     return _phrase(phrase, signs) if phrase and len(phrase) <= _LONGEST else NO_MEASURE
 
 
+def speaks_of_scale(text: str) -> bool:
+    """Whether a text names a scale, be it understood or not.
+
+    >>> speaks_of_scale("Rounded to the nearest thousand"), speaks_of_scale("Revenue")
+    (True, False)
+    """
+    return _SPEAKS_OF_SCALE.search(unicodedata.normalize("NFKC", text)) is not None
+
+
 def split_measure(label: str, signs: MoneySigns = Vague) -> tuple[str, Measure]:
     """A name and what a bracket at its end says of its unit; the whole label where it says nothing.
 
@@ -384,7 +401,7 @@ def _phrase(phrase: str, signs: MoneySigns) -> Measure:
     if excepted:
         shares = _shares_of(excepted["rest"] or excepted["zh"] or "")
         phrase = phrase[: excepted.start()]
-    phrase = phrase.strip(" ,;:.")
+    phrase = _CUT_OFF.sub("", phrase.strip(" ,;:."))
     if _ONLY_DIGITS.fullmatch(phrase):
         return NO_MEASURE
     said = _SAYS_UNIT.search(phrase)

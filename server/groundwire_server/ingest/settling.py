@@ -12,11 +12,20 @@ from functools import lru_cache
 from groundwire_server.errors import ErrorReason
 from groundwire_server.ingest.cell_value import CellNumber, plain_decimal, scaled
 from groundwire_server.ingest.fact_values import refuse
-from groundwire_server.ingest.measures import SHARES, Measure, is_left_alone, is_money, same_unit, unit_measure
+from groundwire_server.ingest.measures import (
+    SHARES,
+    Measure,
+    is_left_alone,
+    is_money,
+    same_unit,
+    speaks_of_scale,
+    unit_measure,
+)
 
 __all__ = ["Settled", "kind_of_name", "settle"]
 
 _LONGEST = 500
+_LAST_BRACKET = re.compile(r"[(（\[]([^()（）\[\]]*)[)）\]]\s*$")
 _END = r"\s*(?:[(（\[].*)?$"
 # Each is narrow: a row of money that were taken for one of these would miss the scale above it.
 _PER_SHARE = re.compile(
@@ -41,7 +50,8 @@ _HEADS = re.compile(
     re.IGNORECASE,
 )
 _SHARES = re.compile(
-    r"\bnumber of shares\b|\bshares? (?:outstanding|issued|authori[sz]ed)\b|\baverage (?:\w+ ){0,3}shares\b"
+    r"\bnumber of shares\b|\bshares used\b|^shares\b"
+    r"|\bshares? (?:outstanding|issued|authori[sz]ed)\b|\baverage (?:\w+ ){0,3}shares\b"
     r"|\b(?:basic|diluted) shares\b"
     r"|株式数|株数|股数|股份总数|股份數",
     re.IGNORECASE,
@@ -70,10 +80,10 @@ def kind_of_name(name: str) -> str:
     ('per share', 'percent', 'heads', '')
     """
     for kind, pattern in (
+        ("shares", _SHARES),
         ("per share", _PER_SHARE),
         ("per unit", _PER_UNIT),
         ("heads", _HEADS),
-        ("shares", _SHARES),
         ("percent", _PERCENT),
     ):
         if pattern.search(name[:_LONGEST]):
@@ -81,13 +91,15 @@ def kind_of_name(name: str) -> str:
     return ""
 
 
-def settle(figure: CellNumber, row: Measure, above: Measure, *, term_unit: str, name: str, shown: str) -> Settled:
+def settle(
+    figure: CellNumber, row: Measure, above: Measure, *, term_unit: str, name: str, shown: str, section: str = ""
+) -> Settled:
     """The value and unit of a figure.
 
     Args:
         row: what its unit column or the bracket behind its name says. above: what headings and titles say.
         term_unit: of its metric in the glossary; empty: not known. name: of its metric, as the row has it.
-        shown: the cell, for messages.
+        shown: the cell, for messages. section: the label that its row stands below; empty: none.
 
     Raises:
         RowRefused: FACT_UNIT_MISMATCH where two of them do not go together, or a sign of money has no country.
@@ -96,6 +108,12 @@ def settle(figure: CellNumber, row: Measure, above: Measure, *, term_unit: str, 
     if unit_measure(scaled_unit):
         _check_scaled(figure, row, above, scaled_unit, shown)
         return Settled(plain_decimal(figure.number), scaled_unit, None)
+    own_scale = figure.power is not None or row.power is not None
+    if not own_scale and above.power and not term_unit and kind_of_name(section) and not kind_of_name(name):
+        why = f"It stands below {section[:80]!r}, which a scale leaves alone; say unit and scale in the row."
+        raise _mismatch(shown, why)
+    if row.power is None and _names_a_scale(name):
+        raise _mismatch(shown, "Its name speaks of a scale that is not understood; say scale in the mapping.")
     unit = _unit(figure, row, above, term_unit, name, shown)
     power = figure.power if figure.power is not None else row.power
     if power is None:
@@ -104,6 +122,11 @@ def settle(figure: CellNumber, row: Measure, above: Measure, *, term_unit: str, 
     said = figure.power if figure.power is not None else power
     decimals = figure.places - said if said else None
     return Settled(plain_decimal(value), unit, decimals)
+
+
+def _names_a_scale(name: str) -> bool:
+    found = _LAST_BRACKET.search(name[-_LONGEST:])
+    return found is not None and speaks_of_scale(found[1])
 
 
 def _check_scaled(figure: CellNumber, row: Measure, above: Measure, unit: str, shown: str) -> None:
@@ -123,6 +146,8 @@ def _unit(figure: CellNumber, row: Measure, above: Measure, term_unit: str, name
     if figure.unit and row.unit and not same_unit(figure.unit, row.unit):
         raise _mismatch(shown, f"The cell says {figure.unit}, its row {row.unit}.")
     said = figure.unit or row.unit
+    if said and is_money(said) and not term_unit and kind_of_name(name) == "per share":
+        return f"{said}/{SHARES}"
     if said:
         if above.unit and is_money(said) and is_money(above.unit) and not same_unit(said, above.unit):
             raise _mismatch(shown, f"The row says {said}, what stands above it {above.unit}.")
@@ -147,7 +172,7 @@ def _unit(figure: CellNumber, row: Measure, above: Measure, term_unit: str, name
 def _power_above(unit: str, row: Measure, above: Measure, term_unit: str, name: str, shown: str) -> int | None:
     if above.power is None:
         return None
-    kind = kind_of_name(name) if not unit and not term_unit else ""
+    kind = kind_of_name(name) if (not unit or is_money(unit)) and not term_unit else ""
     if (unit and is_left_alone(unit)) or kind in ("per share", "per unit", "percent", "heads"):
         return above.power if above.unit and unit and same_unit(above.unit, unit) else None
     shares = (unit and same_unit(unit, SHARES)) or kind == "shares"
