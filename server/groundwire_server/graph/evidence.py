@@ -27,6 +27,10 @@ FROM_NAMES = 0.3
 """How much of a walk begins at what the question names, where it names anything; the rest at the passages."""
 
 
+STAYS = 0.3
+"""What the beginning of a walk weighs beside the walk itself: a document is not lost for others that all are linked."""
+
+
 class PageRankWalk:
     """A walk with restarts over titles that documents name and over the relations of the library.
 
@@ -35,7 +39,7 @@ class PageRankWalk:
     """
 
     name = "pagerank"
-    detail = f"titles+relations,rounds={ROUNDS},go_on={GO_ON:g},names={FROM_NAMES:g},back={BACK:g}"
+    detail = f"titles+relations,rounds={ROUNDS},go_on={GO_ON:g},names={FROM_NAMES:g},back={BACK:g},stays={STAYS:g}"
 
     def walk(self, start: WalkStart) -> Walked | None:
         """See `narrative.EvidenceWalk`."""
@@ -46,7 +50,7 @@ class PageRankWalk:
         explorer.explore()
         net = explorer.net.build()
         restart = _restart(explorer, net)
-        at = pagerank(net, restart)
+        at = pagerank(net, restart) + STAYS * restart
         book, visible = explorer.book, explorer.visible
         places = {node[1]: book.place(node[1], visible) for node in net.nodes if node[0] == DOCUMENT}
         shares = {

@@ -41,7 +41,7 @@ class Walked:
     """Where a walk led.
 
     Attributes:
-        shares: of the walk, by the place of a document's revision in the columns; above 0.
+        shares: of the walk, by the place of a document's revision in the columns, more where it began; above 0.
         path: the best chain of relations that leads to a document of that place; None where it is where a walk begins,
             or nothing led there.
         nodes, edges: how many were looked at.
