@@ -127,6 +127,17 @@ def test_a_title_that_speaks_of_a_scale_and_is_not_understood_refuses_the_file(t
     assert [each.value for each in good(_csv(f"{title}\nItem,2024\nRevenue,1\n", 'scale = "none"\n' + WIDE))] == ["1"]
 
 
+@pytest.mark.parametrize("note", ["(in millions)", "Note: all amounts in thousands of dollars", "（単位：百万円）"])
+@pytest.mark.parametrize("table", ["Item,2024\nRevenue,5\n", "metric,entity,period,value\nRevenue,ACME,2024,5\n"])
+def test_a_scale_below_the_figures_refuses_the_file(table: str, note: str) -> None:
+    mapping = WIDE if table.startswith("Item") else ""
+    with pytest.raises(DocumentRefused, match="row 3 speaks of a scale"):
+        _csv(f"{table}{note}\n", mapping)
+    rows = _csv(f"{table}{note}\n", "scale = 1000\n" + mapping)
+    assert [record.value for _, record in rows if hasattr(record, "metric")] == ["5000"]
+    assert len(_csv(f"(in millions)\n{table}{note.replace('thousands', 'millions')}\n", mapping)) >= 1
+
+
 def test_a_yen_sign_without_a_language_is_refused_with_the_way_out() -> None:
     ((number, column, value, reason, message),) = refused(_csv("(¥ million)\nItem,2024\nRevenue,1\n"))
     assert (number, column, value, reason) == (3, "2024", "1", "FACT_UNIT_MISMATCH")

@@ -160,7 +160,7 @@ def read_sheet_figures(
     """
     table = layout.mapping.table
     layout = replace(layout, signs=heading.signs)
-    section, label = NO_MEASURE, ""
+    section, label, stated = NO_MEASURE, "", False
     yield from _passed_over(heading, layout)
     for row in rows:
         if row.number <= heading.last or (table.first_row and row.number < table.first_row):
@@ -190,11 +190,26 @@ def read_sheet_figures(
                 details={"field": "mapping_toml.last_row"},
             )
         said = _section(row, heading, layout)
+        unscaled = table.power is None and section.over(heading.measure).power is None
+        if unscaled and ((said and stated) or (not said and _notes_a_scale(row))):
+            raise DocumentRefused(
+                ErrorReason.CONTRADICTION,
+                f"{layout.name}: row {row.number} speaks of a scale, and it is not clear for which figures.",
+                hint="Say scale in the mapping.",
+                details={"field": _SCALE},
+            )
         if said:
             section = said
             continue
+        stated = True
         label = _label_alone(row, heading, layout) or label
         yield from _figures(row, heading, section, label, layout)
+
+
+def _notes_a_scale(row: SheetRow) -> bool:
+    """Whether a row is a remark, a text and nothing else, that names a scale: "Note: amounts in millions"."""
+    texts = {cell.text for cell in row.cells if cell}
+    return len(texts) == 1 and speaks_of_scale(next(iter(texts)))
 
 
 def _label_alone(row: SheetRow, heading: Heading, layout: Layout) -> str:
