@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from groundwire_server.library import DataFolder
-from groundwire_server.store.conformance import make_document
+from groundwire_server.store.conformance import make_document, make_edge
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "index-files.md"
 
@@ -32,9 +32,10 @@ def test_the_files_of_the_page_are_there_and_its_command_mends_them(tmp_path: Pa
         with library.writing() as writer:
             for number in range(600):
                 writer.replace_document(make_document(f"d{number}", f"revenue {number}"))
+            writer.put_edges([make_edge(str(number), "top") for number in range(600)])
         where = library.folder
     named = places()
-    assert len(named) == 4
+    assert len(named) == 5
     patterns = [name for name in named if not name.endswith("unchecked")]
     assert all(list(where.glob(pattern)) for pattern in patterns)
     assert {path for pattern in patterns for path in where.glob(pattern)} == set(files(where))
