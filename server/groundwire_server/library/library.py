@@ -400,6 +400,8 @@ class Library:
             if new_glossary is not None:
                 self._glossary_file.put(writer, new_glossary)
             follow_settings(self._deriver, writer, reader, config, glossary)
+        # Read once: a glossary of thousands of terms takes its time.
+        self._settings_texts, self._settings_read = (new_config or kept or "", text or ""), (config, glossary)
         self._write_files(self.store.reader())
 
     def _write_files(self, reader: StoreReader) -> None:
