@@ -363,7 +363,7 @@ class Scores(google.protobuf.message.Message):
     tree: builtins.float
     """Similarity of the summary node that led here."""
     graph: builtins.float
-    """Weight that the relation graph gave to the document."""
+    """Weight that the relation graph gave to the document, divided by the place of the passage among its passages."""
     late_interaction_rank: builtins.int
     """Rank in the late-interaction list, from 1, where that is a leg of its own."""
     sparse_rank: builtins.int
@@ -748,7 +748,9 @@ class GraphEdge(google.protobuf.message.Message):
     relation: builtins.str
     """Name, e.g. parent_of, derives, competes_with, mentions, co_occurs_with. Read from source to target."""
     extractor: builtins.str
-    """Who found it: "glossary", "facts", "metadata", "file", "co_occurrence", or a model with its version."""
+    """Who found it: "glossary", "facts", "metadata", "file", "co_occurrence", "titles" (a title that stands in a text,
+    read when the question is asked and not stored), or a model with its version.
+    """
     valid_from: builtins.str
     """First day on which it holds, "2019-04-01". Empty: not known."""
     valid_to: builtins.str
