@@ -141,11 +141,16 @@ class _Comparison:
         if decided != expected.decided:
             yield f"decided is {sorted(decided)}, must be {sorted(expected.decided)}"
         there = [self.snippets[each] for each in found.snippet_ids if each in self.snippets]
-        if expected.computed is not None:
-            if [each.WhichOneof("payload") for each in there] != ["derived"]:
-                yield f"must be computed, is {_short(there)}"
+        if expected.computed:
+            computed = {each.lineage.library_id: each for each in there if each.HasField("derived")}
+            if len(computed) != len(there) or len(there) != len(expected.computed):
+                yield f"must be computed by {len(expected.computed)} libraries, is {_short(there)}"
                 return
-            yield from self._computed(expected.computed, there[0])
+            for number, each in expected.computed:
+                if self.libraries[number] in computed:
+                    yield from self._computed(each, computed[self.libraries[number]])
+                else:
+                    yield f"nothing computed by library {number}"
             return
         facts = [each for each in there if each.WhichOneof("payload") == "fact"]
         if len(facts) != len(there):
@@ -333,14 +338,14 @@ class _Comparison:
         rows = [row for batch in self.world.batches for row in batch.rows]
         stored = {digits for row in rows if (digits := _digits(row.value))}
         names = [name for row in rows for name in (row.metric, row.entity, row.channel)]
-        allowed = _run_together(" ".join([*_strings_of_call(self.call), *names]))  # the digits of a name are a name's
+        allowed = _run_together("|".join([*_strings_of_call(self.call), *names]))  # the digits of a name are a name's
         for outcome in self.outcomes:
             if outcome.WhichOneof("outcome") == "found":
                 continue
             silent = type(outcome)()
             silent.CopyFrom(outcome)
             silent.ClearField("query")
-            text = _run_together(" ".join(_strings(silent)))
+            text = _run_together("|".join(_strings(silent)))
             for digits in stored:
                 if digits in text and digits not in allowed:
                     yield f"a refusal carries the digits {digits} of a stored value: {_short(outcome)}"

@@ -37,7 +37,7 @@ class Found:
     keys: frozenset[Key]  # it may be told by any of these
     figures: frozenset[Figure]
     conflicting: bool
-    computed: Computed | None = None
+    computed: tuple[tuple[int, Computed], ...] = ()  # by library, where none has a stored one
     decided: frozenset[tuple[str, str, str]] = frozenset()  # param, raw, code: what a name of several meanings may be
 
 
@@ -118,12 +118,13 @@ class Oracle:
     def _together(self, outcomes: Sequence[Outcome]) -> Outcome:
         """One outcome of all libraries: figures before none, none before a name that is not known."""
         found = [each for each in outcomes if isinstance(each, Found)]
-        stored = [each for each in found if each.computed is None] or found[:1]
+        stored = [each for each in found if each.figures] or found
         if stored:
             figures = frozenset().union(*(each.figures for each in stored))
             keys = frozenset().union(*(each.keys for each in stored))
             decided = frozenset().union(*(each.decided for each in stored))
-            return Found(keys, figures, conflict(figures), stored[0].computed, decided)
+            computed = tuple(each for one in stored for each in one.computed)
+            return Found(keys, figures, conflict(figures) or _differ(computed), computed, decided)
         none = [each for each in outcomes if isinstance(each, NotFound)]
         if none:
             return NotFound(frozenset().union(*(each.keys for each in none)))
@@ -160,10 +161,10 @@ def _one(view: View, query: Query) -> Outcome:
     there = [each for each in readings if found[each]]
     decided = _several(query, readings)
     if len(there) == 1:
-        return Found(frozenset(there), found[there[0]], conflict(found[there[0]]), None, decided)
+        return Found(frozenset(there), found[there[0]], conflict(found[there[0]]), (), decided)
     everything = frozenset().union(*found.values())
     if len(there) == len(readings) and len({(each.number, each.unit.casefold()) for each in everything}) == 1:
-        return Found(frozenset(there), everything, False, None, decided)
+        return Found(frozenset(there), everything, False, (), decided)
     return _ambiguous(query, readings)
 
 
@@ -258,7 +259,7 @@ def _look_up(view: View, query: Query, key: Key) -> Outcome:
         return Found(frozenset([key]), figures, conflict(figures))
     computed = _derive(view, key, ())
     if computed is not None:
-        return Found(frozenset([key]), frozenset(), False, computed)
+        return Found(frozenset([key]), frozenset(), False, ((view.shelf.number, computed),))
     spans = view.own_spans(key) if key.days.fiscal else []
     if not figures and len(spans) > 1:
         return Unrecognized("period", query.period, True, frozenset(map(_name, spans)), explained=True)
@@ -340,7 +341,21 @@ def _read(figures: frozenset[Figure] | Sequence[Figure]) -> Computed | Refused:
 def _operand(outcome: Outcome) -> Computed | Refused:
     if not isinstance(outcome, Found):
         return Refused(frozenset(["OPERAND_MISSING"]))
-    return outcome.computed or _read(outcome.figures)
+    if not outcome.computed:
+        return _read(outcome.figures)
+    if _differ(outcome.computed):
+        return Refused(frozenset(["OPERAND_CONFLICTING"]))
+    if len({(each.unit or "").casefold() for _, each in outcome.computed}) > 1:
+        return Refused(frozenset(["UNLIKE_UNITS"]))
+    first = outcome.computed[0][1]
+    return replace(first, figures=frozenset().union(*(each.figures for _, each in outcome.computed)))
+
+
+def _differ(computed: Sequence[tuple[int, Computed]]) -> bool:
+    """Whether libraries compute one figure to different values."""
+    units = {(each.unit or "").casefold() for _, each in computed}
+    of_unit = [[each.values for _, each in computed if (each.unit or "").casefold() == unit] for unit in units]
+    return any(len({value for values in each for value, _ in values}) > 1 for each in of_unit)
 
 
 def _calculate(asked: Calculation, outcomes: Sequence[Outcome]) -> Computed | Refused:

@@ -167,10 +167,11 @@ class View:
     def _versions(self, rows: Sequence[Stored], bound: datetime | None) -> list[Stored]:
         """The versions that stand and may be read, in order of filing.
 
-        A row in the words of one before it (same value, place and filing; without a filing: those of the last) takes
-        its place, and with it its label. What is pending, or was taken back, is no version; who takes a figure back
-        takes back what he may read of it. One value that one filing gives at several places is one version, told by
-        the last row. What one row does to another holds from when it came in, whatever filing it tells of.
+        A row in the words of one before it (same value, place and filing; without a filing: those of the last there)
+        takes its place, and with it its label; one that is the same in everything changes nothing. What is pending, or
+        was taken back, is no version; who takes a figure back takes back what he may read of it. One value that one
+        filing gives at several places is one version, told by the last row. What one row does to another holds from
+        when it came in, whatever filing it tells of.
         """
         versions: list[Stored] = []
         for each in rows:
@@ -180,7 +181,7 @@ class View:
                 place = _same_words(versions, each)
                 if place is None or (bound is not None and self.moments[each.batch] > bound):
                     versions.append(each)
-                else:
+                elif not _is_same(versions[place], each):
                     versions[place] = each
         read = sorted((each for each in versions if self._cleared(each)), key=self._time)
         return [
@@ -284,13 +285,26 @@ class View:
 
 
 def _same_words(versions: Sequence[Stored], new: Stored) -> int | None:
-    places = [place for place, each in enumerate(versions) if each.row.filed == new.row.filed]
+    here = [place for place, each in enumerate(versions) if _beginning(each) == _beginning(new)]
     if new.row.filed is None:
-        places = places[-1:]
-    for place in places:
-        if _repeats(versions[place], new) and versions[place].row.locator == new.row.locator:
-            return place
-    return None
+        here = here[-1:]
+    return next((place for place in here if _repeats(versions[place], new)), None)
+
+
+def _beginning(each: Stored) -> tuple[str, datetime | None]:
+    """What a source says at one place in one filing has a history of its own."""
+    return each.row.locator, each.row.filed
+
+
+def _is_same(one: Stored, other: Stored) -> bool:
+    """Whether a row is another once more: names and unit may be written otherwise."""
+    rows = [
+        replace(
+            each.row, metric="", entity="", period="", channel="", dims=(), unit="", label=each.row.label or "INTERNAL"
+        )
+        for each in (one, other)
+    ]
+    return rows[0] == rows[1]
 
 
 def _repeats(one: Stored, other: Stored) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from groundwire_server.evidence import (
     EndReason,
     Header,
     LibrarySnapshot,
+    MetricFact,
     MetricQuery,
     Outcomes,
     PlanStep,
@@ -94,13 +96,14 @@ def query_metric(
         hint_applied=None if answers.dropped else call.options.hint,
     )
     sent: set[str] = set()
+    clashing = {snippet.snippet_id for each in found for snippet in each.snippets if _is_marked(snippet)}
     for begin in range(0, len(found), _OUTCOMES_A_FRAME):
         part = found[begin : begin + _OUTCOMES_A_FRAME]
         yield Outcomes(tuple(each.outcome for each in part))
-        yield from _unsent([snippet for each in part for snippet in each.snippets], sent)
+        yield from _unsent([snippet for each in part for snippet in each.snippets], sent, clashing)
     if calculated:
         yield Outcomes((), tuple(each.outcome for each in calculated))
-        yield from _unsent([each.snippet for each in calculated if each.snippet is not None], sent)
+        yield from _unsent([each.snippet for each in calculated if each.snippet is not None], sent, clashing)
     count = sum(len(each.snippets) for each in found)
     yield Summary(
         EndReason.EXHAUSTED,
@@ -110,10 +113,18 @@ def query_metric(
     )
 
 
-def _unsent(snippets: Sequence[Snippet], sent: set[str]) -> Iterator[Snippets]:
-    """Snippets that are not in the stream yet, each once."""
+def _is_marked(snippet: Snippet) -> bool:
+    return isinstance(snippet.payload, MetricFact) and snippet.payload.conflicting
+
+
+def _unsent(snippets: Sequence[Snippet], sent: set[str], clashing: set[str]) -> Iterator[Snippets]:
+    """Snippets that are not in the stream yet, each once, and marked where any outcome of the call has it in doubt."""
     fresh = {snippet.snippet_id: snippet for snippet in snippets if snippet.snippet_id not in sent}
     sent.update(fresh)
+    for snippet_id in clashing & fresh.keys():
+        snippet = fresh[snippet_id]
+        if isinstance(snippet.payload, MetricFact) and not snippet.payload.conflicting:
+            fresh[snippet_id] = replace(snippet, payload=replace(snippet.payload, conflicting=True))
     if fresh:
         yield Snippets(tuple(fresh.values()))
 
