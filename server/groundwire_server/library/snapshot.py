@@ -142,16 +142,16 @@ class Snapshot:
         types = {name: AttributeType.of(family) for name, family in used.items()}
         return dict(sorted({**types, **dict(self.config.attributes)}.items()))
 
+    def titles(self) -> TitleBook:
+        """The titles of all revisions as names; read when they are first asked for."""
+        return self._attributes.titles.follow(self.reader, self.columns.revisions)
+
     def coverage(self, candidates: NDArray[np.bool_]) -> float:
         """Share of the candidates that have a vector; 1 when there are none, 0 without an embedder."""
         wanted = int(np.count_nonzero(candidates))
         if self.vectors is None:
             return 0.0
         return 1.0 if wanted == 0 else int(np.count_nonzero(candidates & self.vectors.present)) / wanted
-    def titles(self) -> TitleBook:
-        """The titles of all revisions as names; read when they are first asked for."""
-        return self._attributes.titles.follow(self.reader, self.columns.revisions)
-
 
     def foreign_model(self, clearance: Label) -> str | None:
         """Version of another model than that of `vectors`, which made vectors of what a clearance may read; None: none.
