@@ -407,6 +407,16 @@ def test_figures_of_unlike_days_side_by_side_are_marked_or_refused(tmp_path: Pat
         run(snapshot, Compare(metric, "FY2020", ("B", "C")), forbid=frozenset({DegradationKind.UNLIKE_DAYS}))
 
 
+@pytest.mark.parametrize("period", ["2020", "FY2020"])
+def test_a_figure_that_was_read_by_another_fiscal_year_is_no_part(tmp_path: Path, period: str) -> None:
+    glossary = Glossary([MetricTerm("REVENUE", additivity=Additivity.SUM), EntityTerm("B", fiscal_year_start="04-01")])
+    facts = [fact("B", "1", period="FY2020"), fact("C", "2", period="FY2020")]
+    library = make_library(tmp_path, edges=[edge("A", "B"), edge("A", "C")], facts=facts, glossary=glossary)
+    ran = run(library.snapshot(), rollup("A", period))
+    assert derived(ran).value == "2"
+    assert [(each.key.entity, each.reason) for each in derived(ran).missing] == [("B", MissingReason.NOT_FOUND)]
+
+
 @pytest.mark.parametrize("period", ["2020", "FY2020", "2020-12-31"])
 def test_reading_many_figures_at_once_changes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, period: str

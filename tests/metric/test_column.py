@@ -34,8 +34,8 @@ def test_a_column_holds_what_is_found_one_by_one(tmp_path: Path, seed: int) -> N
         metric, channel = chosen.choice(list(METRICS)), chosen.choice(list(CHANNELS))
         record = _record(chosen.choice([row for row in rows if row.days in PERIODS]))
         days = period_of(record)
-        column = figures_of_many(view.figures, metric, days, channel)
-        assert figures_of_many(view.figures, metric, days, channel) is column
+        column = figures_of_many(view.figures, view.vocabulary.glossary, metric, days, channel)
+        assert figures_of_many(view.figures, view.vocabulary.glossary, metric, days, channel) is column
         for entity in ENTITIES:
             figures = view.figures.find(metric, entity, days, channel, ())
             key = MetricKey(metric, entity, days.canonical, channel)

@@ -20,6 +20,7 @@ from groundwire_server.glossary import FiscalCalendar, Glossary
 from groundwire_server.metric.conflict import conflicting_values, most_precise
 from groundwire_server.metric.exit import statement_id
 from groundwire_server.metric.figures import Figure, FigureReader, version_numbers
+from groundwire_server.metric.fiscal import Days, is_outdated
 from groundwire_server.metric.units import unit_key
 from groundwire_server.store import FactLine, StoreReader
 
@@ -70,11 +71,19 @@ class FigureColumn:
 
 
 def figures_of_many(
-    figures: FigureReader, metric: str, days: Period, channel: str, dimensions: Sequence[Dimension] = ()
+    figures: FigureReader,
+    glossary: Glossary,
+    metric: str,
+    days: Period,
+    channel: str,
+    dimensions: Sequence[Dimension] = (),
 ) -> FigureColumn:
     """The latest figures of every entity that the caller may see, at its known_at and valid_at; kept with the state.
 
     The call's filter is not applied: where it has one, `FigureReader.find` is to be asked.
+
+    Args:
+        glossary: of the state, which tells fiscal years: what was read by other ones answers nothing.
     """
     options = figures.call.options
     clearance = min(figures.call.principal.clearance, Label.CONFIDENTIAL)
@@ -92,7 +101,7 @@ def figures_of_many(
             known_at=options.known_at,
             valid_at=options.valid_at,
         )
-        column = _column(lines)
+        column = _column(_of_today(lines, (days.first, days.last), figures.reader, glossary))
         kept.put(whole, column, len(lines))
     return column
 
@@ -132,6 +141,23 @@ def whole_figures(
         version = FactVersion(count, count, record.filed_at, record.author, record.reason) if count > 1 else None
         found.append(Figure(figures.library_id, fact, version, True, repeats.get(fact.fact_row, 0)))
     return found
+
+
+def _of_today(lines: list[FactLine], days: Days, reader: StoreReader, glossary: Glossary) -> list[FactLine]:
+    """Without those for fiscal periods that were read by another fiscal year than the entity tells today.
+
+    Args:
+        days: of all of them.
+    """
+    if not any(line.period.startswith("FY") for line in lines):
+        return lines
+    calendars = calendars_of(reader, glossary)
+
+    def outdated(line: FactLine) -> bool:
+        told = glossary.knows_fiscal_year(line.entity)
+        return is_outdated(line.period, days, calendars.of(line.entity), told=told)
+
+    return [line for line in lines if not outdated(line)]
 
 
 def _column(lines: list[FactLine]) -> FigureColumn:

@@ -196,7 +196,8 @@ class _Adder:
             return None
         if not fits_nature(self._key.metric, self._key.period, self._view.vocabulary):
             return FigureColumn({})
-        return figures_of_many(self._view.figures, self._key.metric, self._key.period, self._key.channel)
+        key = self._key
+        return figures_of_many(self._view.figures, self._glossary, key.metric, key.period, key.channel)
 
     def _looked_up(self, code: str, key: Key | None) -> FactLine | MissingReason | None:
         if key is not None and not self._query.dimensions:

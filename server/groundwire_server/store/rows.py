@@ -297,6 +297,7 @@ class FactLine(NamedTuple):
     locator: str
     filed_at: int | None
     stated_at: int
+    period: str
 
 
 def line_of_fact(fact: StoredFact) -> FactLine:
@@ -315,6 +316,7 @@ def line_of_fact(fact: StoredFact) -> FactLine:
         locator=record.locator,
         filed_at=None if record.filed_at is None else (record.filed_at - _EPOCH) // _MICROSECOND,
         stated_at=((record.filed_at or fact.recorded_at) - _EPOCH) // _MICROSECOND,
+        period=record.period,
     )
 
 

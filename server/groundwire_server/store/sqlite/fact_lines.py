@@ -17,7 +17,7 @@ __all__ = ["read_fact_lines", "read_fact_rows"]
 _LINE = (
     "SELECT entity, fact_id, fact_row, value, unit, decimals, label,"
     " CASE source WHEN '' THEN source_doc ELSE source END, source_doc, locator, filed_at,"
-    " coalesce(filed_at, (SELECT committed_at FROM generation WHERE generation = born))"
+    " coalesce(filed_at, (SELECT committed_at FROM generation WHERE generation = born)), period"
     " FROM fact WHERE metric = :metric AND period_first = :first AND period_last = :last AND channel = :channel"
     " AND dimensions = :dimensions AND (instr(period, '/') = 0 AND period_first = period_last) = :instant"
     " AND label <= :label AND review_status <> :pending"
