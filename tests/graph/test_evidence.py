@@ -205,6 +205,23 @@ def test_hidden_documents_are_neither_named_nor_crossed(tmp_path: Path) -> None:
         ]
 
 
+def test_a_longer_name_that_is_hidden_or_gone_takes_no_place_in_a_question(tmp_path: Path) -> None:
+    open_edge = EdgeRecord("entity", "Acme", "parent_of", "entity", "Beta", "file", "note.txt", "line=1")
+    hidden = [
+        EdgeRecord("entity", "Acme Japan", "parent_of", "entity", "Beta", "file", "h", "1", label=label)
+        for label in (Label.CONFIDENTIAL, Label.RESTRICTED)
+    ]
+    docs = [Doc("note.txt", "Nothing is named here."), Doc("other.txt", "Nor here.")]
+    alone = make_library(tmp_path / "alone", docs, edges=[open_edge])
+    beside = make_library(tmp_path / "beside", docs, edges=[hidden[0], open_edge, hidden[1]])
+    gone = make_library(tmp_path / "gone", docs, edges=[replace(hidden[0], label=Label.PUBLIC), open_edge])
+    with gone.writing() as writer:
+        writer.withdraw_document("h")
+    for each in (alone, beside, gone):
+        passages = ask(each.snapshot(), "Who owns Acme Japan?")[1]
+        assert [each.lineage.doc_id for each in passages] == ["note.txt"]
+
+
 def test_a_filter_keeps_a_walk_within_it(tmp_path: Path) -> None:
     docs = [replace(doc, attributes=(Attribute("shelf", "b" if doc.doc_id == "man.txt" else "a"),)) for doc in DOCS]
     snapshot = make_library(tmp_path, docs).snapshot()

@@ -27,10 +27,14 @@ def named_nodes(question: str, glossary: Glossary, sight: Sight) -> list[Node]:
     """
     found: dict[Node, None] = {}
     for node in (*_of_terms(question, glossary), *_of_codes(question, sight)):
-        number = sight.view.find(*node)
-        if number is not None and sight.touches(number):
+        if _is_there(node, sight):
             found.setdefault(node)
     return list(found)
+
+
+def _is_there(node: Node, sight: Sight) -> bool:
+    number = sight.view.find(*node)
+    return number is not None and sight.touches(number)
 
 
 def _of_terms(question: str, glossary: Glossary) -> Iterator[Node]:
@@ -40,13 +44,13 @@ def _of_terms(question: str, glossary: Glossary) -> Iterator[Node]:
 
 
 def _of_codes(question: str, sight: Sight) -> Iterator[Node]:
-    """The longest stretches of words that are the code of an entity, from left to right."""
+    """The longest stretches of words that are the code of an entity there is, from left to right."""
     words = [match.span() for match in _WORD.finditer(question)][:_MOST_WORDS]
     at = 0
     while at < len(words):
         for length in range(min(_LONGEST, len(words) - at), 0, -1):
             code = question[words[at][0] : words[at + length - 1][1]]
-            if sight.view.find(ENTITY, code) is not None:
+            if _is_there((ENTITY, code), sight):  # the view knows hidden and dead ones too
                 yield ENTITY, code
                 at += length - 1
                 break
