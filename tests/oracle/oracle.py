@@ -353,9 +353,10 @@ def _operand(outcome: Outcome) -> Computed | Refused:
 
 def _differ(computed: Sequence[tuple[int, Computed]]) -> bool:
     """Whether libraries compute one figure to different values."""
-    units = {(each.unit or "").casefold() for _, each in computed}
-    of_unit = [[each.values for _, each in computed if (each.unit or "").casefold() == unit] for unit in units]
-    return any(len({value for values in each for value, _ in values}) > 1 for each in of_unit)
+    return any(
+        not one.values & other.values and (one.unit or "").casefold() == (other.unit or "").casefold()
+        for (_, one), (_, other) in itertools.combinations(computed, 2)
+    )
 
 
 def _calculate(asked: Calculation, outcomes: Sequence[Outcome]) -> Computed | Refused:

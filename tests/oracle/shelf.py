@@ -168,10 +168,10 @@ class View:
         """The versions that stand and may be read, in order of filing.
 
         A row in the words of one before it (same value, place and filing; without a filing: those of the last there)
-        takes its place, and with it its label; one that is the same in everything changes nothing. What is pending, or
-        was taken back, is no version; who takes a figure back takes back what he may read of it. One value that one
-        filing gives at several places is one version, told by the last row. What one row does to another holds from
-        when it came in, whatever filing it tells of.
+        takes its place, and with it its label (that of all rows that say it there); one that is the same in everything
+        changes nothing. What is pending, or was taken back, is no version; who takes a figure back takes back what he
+        may read of it. One value that one filing gives at several places is one version, told by the last row. What
+        one row does to another holds from when it came in, whatever filing it tells of.
         """
         versions: list[Stored] = []
         for each in rows:
@@ -182,7 +182,10 @@ class View:
                 if place is None or (bound is not None and self.moments[each.batch] > bound):
                     versions.append(each)
                 elif not _is_same(versions[place], each):
-                    versions[place] = each
+                    told = [
+                        other for other in versions if _beginning(other) == _beginning(each) and _repeats(other, each)
+                    ]
+                    versions = [*(other for other in versions if other not in told), each]
         read = sorted((each for each in versions if self._cleared(each)), key=self._time)
         return [
             each for place, each in enumerate(read) if place + 1 == len(read) or not _repeats(each, read[place + 1])
