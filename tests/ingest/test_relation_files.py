@@ -203,6 +203,47 @@ def test_values_that_are_not_of_their_type_are_refused() -> None:
     ]
 
 
+def test_what_other_programs_leave_out_or_draw_is_understood() -> None:
+    raw = """<graphml xmlns:y="http://www.yworks.com/xml/graphml">
+      <key id="r" for="edge" attr.name="relation"><default>parent_of</default></key>
+      <key id="k" for="node" attr.name="kind"><default>entity</default></key>
+      <key id="n" for="node" attr.name="name"/><key id="d" for="node" yfiles.type="nodegraphics"/>
+      <key id="e" for="edge" yfiles.type="edgegraphics"/>
+      <graph edgedefault="directed">
+        <node id="n0"><data key="d"><y:ShapeNode><y:Fill color="#FF"/><y:NodeLabel x="1">Acme Inc<y:M/></y:NodeLabel>
+          </y:ShapeNode></data></node>
+        <node id="n1"><data key="n"> </data></node><node id="n2"><data key="n">Three</data></node>
+        <edge source="n0" target="n1"/>
+        <edge source="n1" target="n2"><data key="r">competes_with</data></edge>
+        <edge source="n2" target="n0"><data key="e"><y:Line><y:EdgeLabel>owner_of</y:EdgeLabel></y:Line></data></edge>
+      </graph></graphml>"""
+    found = [(each.source, each.relation, each.target) for each in edges(raw.replace("owner_of", " "), "graphml")]
+    assert found == [
+        ("ACME", "parent_of", "n1"),
+        ("n1", "competes_with", "Three"),
+        ("Three", "parent_of", "ACME"),
+    ]
+    assert {each.target_kind for each in edges(raw, "graphml")} == {"entity"}
+    drawn = raw.replace("<default>parent_of</default>", "")
+    assert [each[1:] for each in faults(drawn, "graphml")] == [("relation", "FACT_FIELD_MISSING")]
+    assert [each.relation for _, each in stored(drawn, "graphml") if isinstance(each, EdgeRecord)][-1] == "owner_of"
+
+
+def test_an_edge_between_several_nodes_is_told_and_not_left_out() -> None:
+    raw = GRAPH.replace("</graph>", "<hyperedge id='h'><endpoint node='n0'/><endpoint node='n1'/></hyperedge></graph>")
+    assert faults(raw, "graphml") == [(3, "hyperedge", "VALUE_MALFORMED")]
+
+
+@pytest.mark.parametrize("number", ["1e999999999", "1E-5000", "-2e2000"])
+def test_a_number_that_is_long_once_it_is_written_out_is_refused(number: str) -> None:
+    key = '<key id="w" for="edge" attr.name="weight" attr.type="double" gw:is="attribute"/>'
+    raw = (
+        f"<graphml xmlns:gw='urn:groundwire:types'>{key}<graph><node id='a'/><node id='b'/><edge source='a' target='b'>"
+        f"<data key='relation'>owns</data><data key='w'>{number}</data></edge></graph></graphml>"
+    )
+    assert faults(raw, "graphml") == [(1, "weight", "VALUE_OUT_OF_RANGE")]
+
+
 def test_what_a_model_found_does_not_become_a_stated_relation_by_being_copied() -> None:
     raw = GRAPH.replace('attr.name="valid_from"', 'attr.name="extractor"').replace("2019-04-01", "llm:tiny@1")
     assert faults(raw, "graphml") == [(1, "extractor", "CONTRADICTION")]

@@ -149,8 +149,13 @@ def check_decimals(decimals: int | None) -> int | None:
 
 
 def check_attributes(attributes: Iterable[Attribute]) -> tuple[Attribute, ...]:
-    """The attributes of a row, sorted by name. Raises RowRefused where they are too many to travel with each answer."""
+    """The attributes of a row, sorted by name. Raises RowRefused where they are too many to travel with each answer.
+
+    A number counts as it is written out: one with a large exponent is short only until somebody shows it.
+    """
     ordered = tuple(sorted(attributes, key=lambda attribute: attribute.name))
+    for attribute in ordered:
+        _check_length(attribute.name, attribute.value)
     if len(ordered) > _MOST_ATTRIBUTES:
         why = f"There are {len(ordered)} attributes, at most {_MOST_ATTRIBUTES}."
         raise refuse(ErrorReason.VALUE_OUT_OF_RANGE, "attributes", "", why)
@@ -180,10 +185,14 @@ def read_attribute(column: str, raw: object) -> Attribute | None:
     return Attribute(name, _attribute_value(column, raw)) if name else None
 
 
-def _attribute_value(column: str, raw: object) -> Value:
-    if isinstance(raw, int | Decimal) and plain_length(Decimal(raw)) > _LONGEST_NUMBER:
+def _check_length(column: str, value: object) -> None:
+    if isinstance(value, int | Decimal) and plain_length(Decimal(value)) > _LONGEST_NUMBER:
         why = f"{column[:64]} is a number of over {_LONGEST_NUMBER} characters."
-        raise refuse(ErrorReason.VALUE_OUT_OF_RANGE, column[:64], str(raw)[:200], why)
+        raise refuse(ErrorReason.VALUE_OUT_OF_RANGE, column[:64], f"{Decimal(value):.30g}", why)
+
+
+def _attribute_value(column: str, raw: object) -> Value:
+    _check_length(column, raw)
     if isinstance(raw, str | bool | int | Decimal):
         return raw
     if isinstance(raw, list) and all(isinstance(each, str) for each in raw):

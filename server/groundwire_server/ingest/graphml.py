@@ -27,6 +27,10 @@ _MAX_DEPTH = 64
 _NAMES = ("code", "label", "name")  # of a node, the first that it has; else its id
 _RELATIONS = ("relation", "label", "name", "type")  # of an edge
 _KINDS = ("kind", "type")
+# What programs that keep the names of nodes and edges in their drawing call them there; a `label` like any other.
+_DRAWN = frozenset({"NodeLabel", "EdgeLabel"})
+_LABEL = "label"
+_READ_ONCE = frozenset({"node", "edge", "hyperedge"})
 # Who finds relations without a model in between.
 _CHECKED = frozenset({"co_occurrence", "facts", "file", "glossary", "metadata", "titles"})
 
@@ -36,6 +40,8 @@ class _Key:
     name: str
     kind: str  # of its values
     ours: bool
+    of: str = ""  # "node", "edge", "all" ...: what has the default
+    default: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +50,18 @@ class _Edge:
     source: str
     target: str
     data: dict[str, str] = field(default_factory=dict)
+    several: bool = False  # a hyperedge
 
 
 def read_graphml(name: str, raw: bytes, mapping: RelationMapping) -> RelationRows:
     """Each edge in the order of the file; nested graphs count as one, and an undirected edge leads as it is written.
 
     What a node is called: its data `code`, else `label`, else `name`, else its id; its kind: `kind`, else `type`.
-    What a relation is called: `relation`, else `label`, `name`, `type` of the edge. [columns] names other data, of the
-    node for `subject` and `object`. An edge of a node that the file does not declare is RELATION_UNKNOWN_END, and one
-    that says that a model found it is refused: what nobody checked does not become a stated relation by being copied.
+    What a relation is called: `relation`, else `label`, `name`, `type` of the edge. A label that a program draws is
+    one, where no data are called so; what a key has as its default holds where nothing is said. [columns] names other
+    data, of the node for `subject` and `object`. An edge of a node that the file does not declare is
+    RELATION_UNKNOWN_END, one between several nodes is no relation, and one that says that a model found it is refused:
+    what nobody checked does not become a stated relation by being copied.
 
     Raises:
         DocumentRefused: DOCUMENT_BROKEN for no GraphML and for one that declares entities, DOCUMENT_TOO_LARGE too deep.
@@ -95,6 +104,9 @@ def _read(name: str, raw: bytes) -> _Graph:
                 case "node":
                     graph.nodes[element.get("id") or ""] = _data(element)
                     _let_go(element)
+                case "hyperedge":
+                    graph.edges.append(_Edge(element.get("id") or "", "", "", several=True))
+                    _let_go(element)
                 case "edge":
                     ends = (element.get("source") or "", element.get("target") or "")
                     graph.edges.append(_Edge(element.get("id") or "", *ends, _data(element)))
@@ -118,23 +130,44 @@ def _take_key(element: etree._Element, graph: _Graph) -> None:
     key_id = element.get("id") or ""
     kind = element.get(f"{{{GRAPHML_TYPES}}}type") or element.get("attr.type") or "string"
     ours = element.get(f"{{{GRAPHML_TYPES}}}is") == "attribute"
-    graph.keys[key_id] = _Key(element.get("attr.name") or key_id, kind, ours)
+    default = next((child.text or "" for child in element if _local(child) == "default"), None)
+    graph.keys[key_id] = _Key(element.get("attr.name") or key_id, kind, ours, element.get("for") or "all", default)
 
 
 def _data(element: etree._Element) -> dict[str, str]:
     """By id of the key."""
-    return {child.get("key") or "": child.text or "" for child in element if _local(child) == "data"}
+    found: dict[str, str] = {}
+    for child in element:
+        if _local(child) != "data":
+            continue
+        if not len(child):
+            found[child.get("key") or ""] = child.text or ""
+        elif drawn := next((each.text for each in child.iter() if _local(each) in _DRAWN and each.text), ""):
+            found.setdefault(_LABEL, drawn)
+    return found
+
+
+def _with_defaults(of: str, data: Mapping[str, str], graph: _Graph) -> dict[str, str]:
+    defaults = {
+        key_id: key.default
+        for key_id, key in graph.keys.items()
+        if key.default is not None and key.of in (of, "all") and key_id not in data
+    }
+    return {**data, **defaults}
 
 
 def _let_go(element: etree._Element) -> None:
     """What was read is kept no longer; nested graphs have been read before their node ends."""
     element.clear()
     parent = element.getparent()
-    while parent is not None and element.getprevious() is not None and _local(parent[0]) in ("node", "edge"):
+    while parent is not None and element.getprevious() is not None and _local(parent[0]) in _READ_ONCE:
         del parent[0]
 
 
 def _row(number: int, edge: _Edge, graph: _Graph, mapping: RelationMapping) -> RelationRow | RowRefused:
+    if edge.several:
+        why = "A hyperedge joins several nodes; a relation joins two."
+        return RowRefused(ErrorReason.VALUE_MALFORMED, why, column="hyperedge", value=edge.edge_id[:80])
     faults = [
         RowRefused(
             ErrorReason.RELATION_UNKNOWN_END, f"{column} {end[:80]!r} is no node of the file.", column=column, value=end
@@ -144,7 +177,7 @@ def _row(number: int, edge: _Edge, graph: _Graph, mapping: RelationMapping) -> R
     ]
     others: dict[str, object] = {}
     attributes: list[Attribute] = []
-    for key_id, text in edge.data.items():
+    for key_id, text in _with_defaults("edge", edge.data, graph).items():
         key = graph.keys.get(key_id, _Key(key_id, "string", False))
         try:
             value = _value(text, key.kind)
@@ -173,14 +206,19 @@ def _cells(edge: _Edge, graph: _Graph, others: Mapping[str, object], mapping: Re
         name: others.get(columns.get(name, name)) for name in RELATION_FIELDS if name != "label" or name in columns
     }
     if "relation" not in columns:
-        cells["relation"] = next((others[name] for name in _RELATIONS if others.get(name)), None)
+        cells["relation"] = next((others[name] for name in _RELATIONS if _says(others.get(name))), None)
     for column, end in (("subject", edge.source), ("object", edge.target)):
-        data = dict(_named(graph.nodes[end], graph))
+        data = dict(_named(_with_defaults("node", graph.nodes[end], graph), graph))
         names = (columns[column],) if column in columns else _NAMES
         kinds = (columns[f"{column}_type"],) if f"{column}_type" in columns else _KINDS
-        cells[column] = next((data[name] for name in names if data.get(name)), end)
-        cells[f"{column}_type"] = next((data[name] for name in kinds if data.get(name)), None)
+        cells[column] = next((data[name] for name in names if _says(data.get(name))), end)
+        cells[f"{column}_type"] = next((data[name] for name in kinds if _says(data.get(name))), None)
     return cells
+
+
+def _says(value: object) -> bool:
+    """Whether there is more than blanks."""
+    return bool(value.strip()) if isinstance(value, str) else value is not None
 
 
 def _named(data: Mapping[str, str], graph: _Graph) -> Iterator[tuple[str, str]]:
