@@ -20,7 +20,7 @@ from groundwire.v1 import (
     narrative_pb2,
     router_pb2,
 )
-from groundwire_server.rpc.capabilities import BUILT, NOT_BUILT, is_built
+from groundwire_server.rpc.capabilities import BUILT, NEEDS_EMBEDDER, NEEDS_MODEL, NOT_BUILT, is_built
 from groundwire_server.rpc.methods import contract_methods
 from tests.rpc.house import House, fact, finish, start
 from tests.rpc.serving import Failure
@@ -73,7 +73,8 @@ def test_what_is_listed_is_sorted_and_in_the_contract(furnished: House) -> None:
 
 
 def test_no_feature_is_undecided() -> None:
-    assert not BUILT & NOT_BUILT
+    tables = [BUILT, NEEDS_EMBEDDER, NEEDS_MODEL, NOT_BUILT]
+    assert sum(map(len, tables)) == len(frozenset().union(*tables))
     with pytest.raises(KeyError):
         is_built("teleport")
 

@@ -19,6 +19,12 @@ __all__ = ["command"]
     type=click.Choice(["structured", "narrative", "composite"]),
     help="Take this route instead of deciding.",
 )
+@click.option(
+    "--writer",
+    type=click.Choice(["model", "extractive", "none"]),
+    help="Who writes the narrative part: the server's language model behind the guards, the sources in their own words,"
+    " or nobody. [model where the server has one, else extractive]",
+)
 @click.option("--top-k", type=COUNT, help="Passages for each narrative branch. [10]")
 @mode_option
 @bound_options
@@ -28,6 +34,7 @@ def command(
     session: Session,
     question: str,
     route: str | None,
+    writer: str | None,
     top_k: int | None,
     mode: str,
     filters: tuple[str, ...],
@@ -48,6 +55,7 @@ def command(
         stream = client.ask(
             question,
             route=(route or "unspecified").upper(),
+            writer=(writer or "unspecified").upper(),
             top_k=top_k or 0,
             mode=mode.upper(),
             **call_options(libraries, language, strict),

@@ -224,10 +224,12 @@ class Engine:
 
     def ask(self, request: AskRequest, call: Call) -> Iterator[AskFrame]:
         """An answer that stands on what it cites; raises as `router.ask` does."""
-        from groundwire_server.router import ask
+        from groundwire_server.router import AnswerModel, ask
 
         snapshots, unreachable = self._libraries.snapshots()
-        return ask(request, call, snapshots, self._parts(), unreachable, limits=self.router_limits)
+        clearance = Label[self.settings.llm.clearance.upper()]
+        model = None if self._model is None else AnswerModel(self._model, clearance)
+        return ask(request, call, snapshots, self._parts(), unreachable, limits=self.router_limits, model=model)
 
     def filter_faults(self, what: Filtered, parts: Sequence[tuple[str, Filter]], call: Call) -> list[Violation]:
         """What no library can test in the filters of a request that has other faults, as far as libraries are known."""

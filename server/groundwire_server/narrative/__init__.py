@@ -1,5 +1,6 @@
 """The narrative channel: from a question to passages that carry their citation."""
 
+from groundwire_server.narrative.concurrent import Failed, run_all
 from groundwire_server.narrative.fusion import (
     COSINE_SCALE,
     FUSIONS,
@@ -48,6 +49,7 @@ __all__ = [
     "ROUTER_GROUP",
     "RRF_K",
     "EvidenceWalk",
+    "Failed",
     "Fusion",
     "KeywordLibraryRouter",
     "Legs",
@@ -78,4 +80,5 @@ __all__ = [
     "refuse_outside_names",
     "retrieve",
     "rrf_fuse",
+    "run_all",
 ]

@@ -20,8 +20,10 @@ from groundwire_server.router.frames import (
 )
 from groundwire_server.router.request import AskRequest
 from groundwire_server.router.route import RouterLimits, route
+from groundwire_server.router.writer import AnswerModel
 
 __all__ = [
+    "AnswerModel",
     "AnswerOrigin",
     "AnswerPart",
     "AnswerWriter",

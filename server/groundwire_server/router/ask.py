@@ -1,8 +1,8 @@
 """Ask: decide, look up by one or both branches, and answer with what was found (semantics 11).
 
-Branches are looked up before the first frame leaves, so that an error of the call is an error and not half a stream.
-The structured branch comes first. Figures are said by statements built from facts; passages answer by their own
-sentences.
+Branches are looked up side by side and before the first frame leaves, so that an error of the call is an error and not
+half a stream. The structured branch comes first. Figures are said by statements built from facts; passages answer by
+their own sentences, or by those of a model that hold, which are sent while it writes.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from groundwire_server.errors import (
@@ -35,7 +36,15 @@ from groundwire_server.evidence import (
     Summary,
     UnrecognizedParam,
 )
-from groundwire_server.narrative import GATE_STEP, Reach, RetrievalParts, Unreachable, choose_libraries
+from groundwire_server.narrative import (
+    GATE_STEP,
+    Failed,
+    Reach,
+    RetrievalParts,
+    Unreachable,
+    choose_libraries,
+    run_all,
+)
 from groundwire_server.router.branches import Branch, clarified_branch, narrative_branch, structured_branch
 from groundwire_server.router.frames import (
     AnswerPart,
@@ -47,6 +56,7 @@ from groundwire_server.router.frames import (
 )
 from groundwire_server.router.request import AskRequest, check_ask
 from groundwire_server.router.route import Routed, RouterLimits, decide_route
+from groundwire_server.router.writer import AnswerModel
 from groundwire_server.text import detect_language
 
 if TYPE_CHECKING:
@@ -56,6 +66,8 @@ __all__ = ["ask"]
 
 _log = logging.getLogger(__name__)
 _ROUTE_STEP = PlanStep("route", "rules")
+# What can become of an answer while a model writes it.
+_OF_THE_MODEL = {DegradationKind.MODEL_TEXT_DROPPED, DegradationKind.ANSWER_FALLBACK, DegradationKind.BUDGET_CUT}
 
 
 def ask(
@@ -66,10 +78,12 @@ def ask(
     unreachable: Sequence[Unreachable] = (),
     *,
     limits: RouterLimits | None = None,
+    model: AnswerModel | None = None,
 ) -> Iterator[AskFrame]:
     """Decide and stream: header, decision, each branch from SubCall to SubCallSummary, summary.
 
     Args:
+        model: what writes answers to questions for text; None: nothing does, and sources are quoted.
         snapshots: every library that the caller may read, each at one state.
         unreachable: libraries that the caller may read and that could not be opened.
 
@@ -82,7 +96,7 @@ def ask(
     """
     parts = parts or RetrievalParts()
     limits = limits or RouterLimits(retrieval=parts.limits)
-    check_ask(request, limits)
+    check_ask(request, limits, has_model=model is not None)
     chosen = choose_libraries(request.question, call, snapshots, unreachable)
     reach = Reach(call, chosen.snapshots, chosen.unreachable)
     states = reach.each(lambda snapshot: _state(snapshot, call))
@@ -97,8 +111,12 @@ def ask(
         yield AskFrame(decision)
         yield AskFrame(Summary(EndReason.REFUSED, refusal=decision.refusal))
         return
-    opened = _Branches(request, call, reach.snapshots, parts, reach.lost, limits)
+    opened = _Branches(request, call, reach.snapshots, parts, reach.lost, limits, model)
     branches, degradations = opened.run(routed)
+    ended: list[Branch] = []
+    stream = _streamed(branches, ended)
+    if call.options.forbid & _OF_THE_MODEL:
+        stream = iter(list(stream))  # what the call forbids must be known before the first frame leaves
     yield AskFrame(
         Header(
             tuple(LibrarySnapshot(library_id, state) for library_id, state in states.items()),
@@ -113,10 +131,8 @@ def ask(
         yield AskFrame(decision.clarification)
         yield AskFrame(Summary(EndReason.CLARIFICATION))
         return
-    for number, branch in enumerate(_after_one_another(branches), start=1):
-        for frame in branch.frames:
-            yield AskFrame(frame, number)
-    yield AskFrame(_summary(branches, degradations, call))
+    yield from stream
+    yield AskFrame(_summary(ended, degradations, call))
 
 
 def _state(snapshot: Snapshot, call: Call) -> str:
@@ -136,6 +152,7 @@ class _Branches:
         parts: RetrievalParts,
         unreachable: Sequence[Unreachable],
         limits: RouterLimits,
+        model: AnswerModel | None,
     ) -> None:
         self._request = request
         self._call = call
@@ -143,6 +160,7 @@ class _Branches:
         self._parts = parts
         self._unreachable = unreachable
         self._limits = limits
+        self._model = model
         self._language = call.options.language or detect_language(request.question)
 
     def run(self, routed: Routed) -> tuple[list[Branch], list[Degradation]]:
@@ -170,17 +188,17 @@ class _Branches:
     def _all(self, work: Sequence[tuple[Route, Callable[[], Branch]]]) -> tuple[list[Branch], list[Degradation]]:
         branches: list[Branch] = []
         failures: list[tuple[Route, Exception]] = []
-        for route, run in work:
-            self._call.cancel.check(route.name.lower())
-            try:
-                branches.append(run())
-            except (CallCancelled, DeadlineExceeded, InvalidRequest, UnknownResource):
-                raise
-            except Exception as error:
-                if _is_forbidden(error) or len(work) == 1:
-                    raise
-                failures.append((route, error))
-                branches.append(_failed(route, error))
+        self._call.cancel.check("branches")
+        for (route, _), outcome in zip(work, run_all([run for _, run in work]), strict=True):
+            if not isinstance(outcome, Failed):
+                branches.append(outcome)
+                continue
+            error = outcome.error
+            about_the_call = isinstance(error, CallCancelled | DeadlineExceeded | InvalidRequest | UnknownResource)
+            if about_the_call or _is_forbidden(error) or len(work) == 1:
+                raise error
+            failures.append((route, error))
+            branches.append(_failed(route, error))
         if len(failures) == len(work) and failures:
             raise failures[0][1]
         lost = [
@@ -215,6 +233,7 @@ class _Branches:
             self._language,
             self._unreachable,
             beside_figures=routed.decision.route is Route.COMPOSITE,
+            model=self._model,
         )
 
 
@@ -238,18 +257,24 @@ def _cause(error: Exception) -> Cause:
     return Cause(ErrorReason.INTERNAL, "This part of the answer could not be looked up.")
 
 
-def _after_one_another(branches: Sequence[Branch]) -> Iterator[Branch]:
-    """The branches; the answer of a later one begins on a line of its own."""
+def _streamed(branches: Sequence[Branch], ended: list[Branch]) -> Iterator[AskFrame]:
+    """The frames of all branches; the answer of a later one begins on a line of its own.
+
+    Args:
+        ended: gets each branch as it ended.
+    """
     said = False
-    for branch in branches:
-        frames = list(branch.frames)
-        first = next((place for place, frame in enumerate(frames) if isinstance(frame, AnswerPart)), None)
-        if first is not None and said:
-            part = frames[first]
-            assert isinstance(part, AnswerPart)
-            frames[first] = replace(part, text=f"\n{part.text}")
-        said = said or first is not None
-        yield replace(branch, frames=tuple(frames))
+    for number, branch in enumerate(branches, start=1):
+        written = branch.writing.parts() if branch.writing is not None else ()
+        lead = "\n" if said else ""
+        for frame in chain(branch.frames[:-1], written):
+            if isinstance(frame, AnswerPart):
+                yield AskFrame(frame.behind(lead), number)
+                said, lead = True, ""
+            else:
+                yield AskFrame(frame, number)
+        ended.append(branch.written())
+        yield AskFrame(ended[-1].end, number)
 
 
 def _summary(branches: Sequence[Branch], degradations: Sequence[Degradation], call: Call) -> Summary:

@@ -1,8 +1,11 @@
-"""The branches of Ask: figures, and passages. Each is looked up whole before its first frame is handed on."""
+"""The branches of Ask: figures, and passages.
+
+Each is looked up whole before its first frame is handed on; an answer that a model writes comes after that, in parts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -27,6 +30,7 @@ from groundwire_server.evidence import (
     UnrecognizedParam,
     make_refusal,
 )
+from groundwire_server.llm import ModelFailed
 from groundwire_server.metric import MetricRequest, query_metric
 from groundwire_server.narrative import RetrievalParts, RetrieveRequest, Unreachable, retrieve
 from groundwire_server.router.extract import Wording, choose_quotations
@@ -44,20 +48,38 @@ from groundwire_server.router.reading import Reading, read_question
 from groundwire_server.router.request import AskRequest
 from groundwire_server.router.texts import conflict_text, quoted, shown_title, unknown_text
 from groundwire_server.router.weights import WordWeights
+from groundwire_server.router.writer import AnswerModel, ModelWriting, WriterOrder
 from groundwire_server.security import drop_unreadable
 
 if TYPE_CHECKING:
     from groundwire_server.library import Snapshot
 
-__all__ = ["Branch", "clarified_branch", "narrative_branch", "structured_branch"]
+__all__ = ["Branch", "NarrativeWriting", "clarified_branch", "narrative_branch", "structured_branch"]
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """All frames of a branch in order, and the summary of the call that it made; None: it made none."""
+    """All frames of a branch in order, and the summary of the call that it made; None: it made none.
+
+    writing: what is still to be written; the last of `frames` then comes after its parts, as it leaves it.
+    """
 
     frames: tuple[Frame, ...]
     summary: Summary | None
+    writing: NarrativeWriting | None = None
+
+    def written(self) -> Branch:
+        """The branch once everything of `writing` has been sent."""
+        if self.writing is None or self.summary is None:
+            return self
+        model = self.writing.model
+        timings = (*self.summary.timings, *([model.timing] if model.timing is not None else []))
+        summary = replace(
+            self.summary,
+            degradations=(*self.summary.degradations, *model.degradations()),
+            timings=timings,
+        )
+        return Branch((*self.frames[:-1], self.writing.end(self.end)), summary)
 
     @property
     def end(self) -> SubCallSummary:
@@ -65,6 +87,47 @@ class Branch:
         last = self.frames[-1]
         assert isinstance(last, SubCallSummary)
         return last
+
+
+class NarrativeWriting:
+    """What a model writes about the passages of a branch; where it fails, sentences of theirs, and else a refusal.
+
+    Args:
+        quotations: the sentences that answer without a model.
+    """
+
+    def __init__(self, model: ModelWriting, quotations: Callable[[], list[AnswerPart]], language: str) -> None:
+        self.model = model
+        self._quotations = quotations
+        self._language = language
+        self._refusal: RefusalReason | None = None
+
+    def parts(self) -> Iterator[AnswerPart]:
+        """The parts, run once. Raises as `ModelWriting.parts` does."""
+        model = self.model
+        if model.evidence:
+            yield from model.parts()
+        else:
+            model.unseen = True
+        rest: list[AnswerPart] = []
+        if not (model.sent or model.dropped or model.declined or model.failure or model.unseen):
+            model.failure = ModelFailed("The model answered nothing.").cause()
+        if model.failure is not None or model.unseen:
+            rest = self._quotations()
+        if not model.sent and not rest:
+            dropped_all = bool(model.dropped) and model.failure is None
+            self._refusal = RefusalReason.ANSWER_UNSUPPORTED if dropped_all else RefusalReason.NOTHING_FOUND
+            rest = [AnswerPart(make_refusal(self._refusal, self._language).text, (), AnswerOrigin.FIXED)]
+        lines = _lines(rest)
+        if model.sent and lines:
+            lines[0] = lines[0].behind("\n")
+        yield from lines
+
+    def end(self, found: SubCallSummary) -> SubCallSummary:
+        """How the branch ends, from how its retrieval did."""
+        if self._refusal is None:
+            return found
+        return replace(found, end_reason=EndReason.REFUSED, refusal=make_refusal(self._refusal, self._language))
 
 
 def clarified_branch(clarification: Clarification) -> Branch:
@@ -113,8 +176,12 @@ def narrative_branch(
     unreachable: Sequence[Unreachable],
     *,
     beside_figures: bool,
+    model: AnswerModel | None = None,
 ) -> Branch:
     """Passages, and the sentences of theirs that answer, verbatim; nothing is said that no passage says.
+
+    Args:
+        model: what writes the answer where the request leaves it to a model.
 
     Raises:
         GroundwireError: as `retrieve` does.
@@ -130,20 +197,34 @@ def narrative_branch(
     snippets = [one for frame in body for one in frame.snippets]
     end = SubCallSummary(summary.end_reason, summary.refusal, returned=len(snippets))
     answer: list[AnswerPart] = []
-    if request.writer is not AnswerWriter.NONE:
+    writing: NarrativeWriting | None = None
+
+    def quotations() -> list[AnswerPart]:
         readings = [
             reading if variant.text == reading.question else read_question(variant.text, call, snapshots)
             for variant in summary.variants
         ]
         wordings = [_wording(each, reading.language, without_figures=beside_figures) for each in readings]
-        answer = _quotations(wordings, drop_unreadable(snippets, call.principal), call, snapshots, language)
-    if not answer and (request.writer is not AnswerWriter.NONE or not snippets) and summary.refusal is None:
+        return _quotations(wordings, drop_unreadable(snippets, call.principal), call, snapshots, language)
+
+    if model is not None and request.writer in (None, AnswerWriter.MODEL) and snippets and summary.refusal is None:
+        read = {snippet.lineage.library_id for snippet in snippets}
+        glossaries = [snapshot.glossary for snapshot in snapshots if snapshot.library_id in read]
+        order = WriterOrder(
+            reading.question, language, snippets, glossaries, parts.gate, figures_allowed=not beside_figures
+        )
+        writing = NarrativeWriting(ModelWriting(model, order, call), quotations, language)
+    elif request.writer is not AnswerWriter.NONE:
+        answer = quotations()
+    said = bool(answer) or writing is not None
+    if not said and (request.writer is not AnswerWriter.NONE or not snippets) and summary.refusal is None:
         refusal = make_refusal(RefusalReason.NOTHING_FOUND, language)
         answer = [AnswerPart(refusal.text, (), AnswerOrigin.FIXED)]
         end = SubCallSummary(EndReason.REFUSED, refusal, returned=len(snippets))
     sub_question = "" if reading.question == request.question else reading.question
-    opening = SubCall(Route.NARRATIVE, sub_question, plan=header.plan)
-    return Branch((opening, *body, *_lines(answer), end), summary)
+    plan = header.plan if writing is None else (*header.plan, writing.model.step)
+    opening = SubCall(Route.NARRATIVE, sub_question, plan=plan)
+    return Branch((opening, *body, *_lines(answer), end), summary, writing)
 
 
 def _figure_parts(outcome: MetricOutcome, snippets: dict[str, Snippet], language: str) -> list[AnswerPart]:
@@ -199,4 +280,4 @@ def _quotations(
 def _lines(parts: Sequence[AnswerPart]) -> list[AnswerPart]:
     """The parts with the line break that each but the first needs before it; a sentence is not said twice in a row."""
     kept = [part for place, part in enumerate(parts) if place == 0 or part != parts[place - 1]]
-    return [part if place == 0 else replace(part, text=f"\n{part.text}") for place, part in enumerate(kept)]
+    return [part if place == 0 else part.behind("\n") for place, part in enumerate(kept)]

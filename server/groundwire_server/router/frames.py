@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from groundwire_server.errors import Cause
@@ -160,6 +160,11 @@ class AnswerPart:
     cited_snippet_ids: tuple[str, ...]
     origin: AnswerOrigin
     unchecked_quantities: tuple[Span, ...] = ()
+
+    def behind(self, lead: str) -> AnswerPart:
+        """The same part with a blank or line break before it."""
+        spans = tuple(Span(span.start + len(lead), span.end + len(lead)) for span in self.unchecked_quantities)
+        return replace(self, text=f"{lead}{self.text}", unchecked_quantities=spans)
 
 
 Frame = Header | RouteDecision | SubCall | Outcomes | Snippets | AnswerPart | Clarification | SubCallSummary | Summary

@@ -25,7 +25,7 @@ class AskRequest:
     mode: RetrievalMode = RetrievalMode.AUTO
 
 
-def check_ask(request: AskRequest, limits: RouterLimits) -> None:
+def check_ask(request: AskRequest, limits: RouterLimits, *, has_model: bool) -> None:
     """Raises InvalidRequest with every violation at once, or FailedPrecondition (NO_MODEL)."""
     faults = [
         *check_conversation(request.question, request.history, limits),
@@ -34,10 +34,10 @@ def check_ask(request: AskRequest, limits: RouterLimits) -> None:
     ]
     if faults:
         raise InvalidRequest(faults)
-    if request.writer is AnswerWriter.MODEL:
+    if request.writer is AnswerWriter.MODEL and not has_model:
         raise FailedPrecondition(
             ErrorReason.NO_MODEL,
             "There is no model to write an answer.",
-            hint="Use writer EXTRACTIVE, or NONE and write it yourself.",
+            hint="Set llm.provider and llm.model; or use writer EXTRACTIVE, or NONE and write it yourself.",
             details={"field": "writer"},
         )

@@ -6,7 +6,7 @@ every feature, and compares what happens with what GetServerInfo says.
 
 from __future__ import annotations
 
-__all__ = ["BUILT", "NEEDS_EMBEDDER", "NOT_BUILT", "is_built"]
+__all__ = ["BUILT", "NEEDS_EMBEDDER", "NEEDS_MODEL", "NOT_BUILT", "is_built"]
 
 BUILT: frozenset[str] = frozenset(
     {
@@ -44,6 +44,9 @@ BUILT: frozenset[str] = frozenset(
 # Built, and they work while the server has an embedder; without one the call says NO_EMBEDDER.
 NEEDS_EMBEDDER: frozenset[str] = frozenset({"retrieval.hybrid", "retrieval.vector"})
 
+# Built, and they work while the server has a language model; without one the call says NO_MODEL.
+NEEDS_MODEL: frozenset[str] = frozenset({"answer.model"})
+
 # Each is something that a request can ask for today: a field, an operation, a value.
 NOT_BUILT: frozenset[str] = frozenset(
     {
@@ -70,8 +73,10 @@ def is_built(feature: str) -> bool:
     """Whether a feature works.
 
     Raises:
-        KeyError: it stands in neither table, so nobody has decided.
+        KeyError: it stands in no table, so nobody has decided.
     """
-    if feature not in BUILT and feature not in NOT_BUILT:
+    if feature in NOT_BUILT:
+        return False
+    if feature not in BUILT | NEEDS_EMBEDDER | NEEDS_MODEL:
         raise KeyError(feature)
-    return feature in BUILT
+    return True

@@ -11,7 +11,7 @@ from groundwire_server.engine import RESUME_WINDOW, Component, GlossaryFinding, 
 from groundwire_server.evidence import MAX_FILTER_DEPTH, MAX_FILTER_NODES, MAX_FILTER_VALUES
 from groundwire_server.ingest import IngestLimits
 from groundwire_server.narrative import Unreachable
-from groundwire_server.rpc.capabilities import BUILT, NEEDS_EMBEDDER
+from groundwire_server.rpc.capabilities import BUILT, NEEDS_EMBEDDER, NEEDS_MODEL
 from groundwire_server.rpc.encode_glossary import encode_kind
 from groundwire_server.rpc.encode_library import encode_library
 from groundwire_server.rpc.encode_value import encode_cause, encode_duration, wire_text
@@ -26,9 +26,11 @@ def encode_server_info(
 ) -> admin_pb2.GetServerInfoResponse:
     """What the server is, can do and allows. `methods`: full names of those that work."""
     embeds = any(each.kind == "embedder" and each.active for each in info.components)
+    asks_a_model = any(each.kind == "model" for each in info.components)
+    works = BUILT | (NEEDS_EMBEDDER if embeds else set()) | (NEEDS_MODEL if asks_a_model else set())
     return admin_pb2.GetServerInfoResponse(
         server_version=__version__,
-        capabilities=sorted(BUILT | NEEDS_EMBEDDER if embeds else BUILT),
+        capabilities=sorted(works),
         methods=sorted(methods),
         limits=_limits(limits),
         components=[_component(each) for each in info.components],
