@@ -226,6 +226,9 @@ class View:
         weeks). Where it does not, a year is what lasts a year and is named by that year, and a part of it lies where
         it must in the only such year.
         """
+        term = self.shelf.glossary.term("metric", key.metric)
+        if term and term.nature == "instant":
+            return []
         years = self.shelf.glossary.years(key.entity)
         spans = {
             each.days
