@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from itertools import combinations, pairwise
 from xml.etree import ElementTree
 
 from hypothesis import given
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from groundwire_server.cli.pictures import Arrow, Box, BoxKind, Picture, draw_dot, draw_mermaid, draw_svg
 from groundwire_server.cli.pictures.layers import make_layers
 from groundwire_server.cli.pictures.picture import MAX_BOXES, PictureMaker
+from groundwire_server.cli.pictures.places import find_places
 from groundwire_server.cli.pictures.text import shown
 from tests.support.hostile_text import hostile_text
 
@@ -63,6 +64,31 @@ def test_svg_is_xml_that_holds_every_line_and_no_script(picture: Picture) -> Non
     for box in picture.boxes:
         assert {shown(line, 60) for line in box.lines if line} <= set(texts)
     assert drawn == draw_svg(picture)
+
+
+SHORT = st.text("abc社", max_size=30)
+
+
+@given(
+    st.lists(SHORT, min_size=1, max_size=6),
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), SHORT, st.lists(SHORT, max_size=3)), max_size=14),
+)
+def test_no_box_and_no_words_stand_on_others_nor_beyond_the_edge(
+    names: list[str], links: list[tuple[int, int, str, list[str]]]
+) -> None:
+    boxes = tuple(Box(str(place), (name or "x",)) for place, name in enumerate(names))
+    arrows = tuple(Arrow(str(a % len(boxes)), str(b % len(boxes)), label, tuple(s)) for a, b, label, s in links)
+    picture = Picture(boxes, arrows)
+    ends = [(int(arrow.start), int(arrow.end)) for arrow in arrows]
+    found = find_places(picture, make_layers(len(boxes), ends))
+    drawn = [found.points[place] for place in range(len(boxes))] + [each for each in found.words if each is not None]
+    assert [each is not None for each in found.words] == [any((arrow.label, *arrow.sources)) for arrow in arrows]
+    for one, other in combinations(drawn, 2):
+        beside = abs(one.x - other.x) * 2 >= one.width + other.width - 0.01
+        assert beside or abs(one.y - other.y) * 2 >= one.height + other.height - 0.01
+    for each in drawn:
+        assert each.width / 2 <= each.x <= found.right - each.width / 2 + 0.01
+        assert each.height / 2 <= each.y <= found.bottom - each.height / 2 + 0.01
 
 
 _NODE = re.compile(r'  (n\d+)(\["|\(\["|\[\["|\(")([^"]*)("\]|"\]\)|"\]\]|"\))(:::\w+)?')
