@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from groundwire_server.citation import CitationCheck, CitationVerdict, Claim, VerifyRequest, verify_citation
 from groundwire_server.errors import ErrorReason, InvalidRequest
 from groundwire_server.evidence import (
+    Attribute,
     Call,
     FactVersion,
     GraphEdge,
@@ -23,6 +25,8 @@ from groundwire_server.evidence import (
     MetricFact,
     MetricKey,
     MetricQuery,
+    Period,
+    PeriodKind,
     ReviewStatus,
     Snippet,
     Snippets,
@@ -335,6 +339,55 @@ def test_a_relation_holds_by_its_sources(tmp_path: Path) -> None:
     with library.writing() as writer:
         writer.withdraw_document("group.jsonl")
     assert verify(library, snippet.lineage, claim) == CitationCheck(SUPERSEDED)
+
+
+def test_attributes_of_a_relation_are_those_of_a_source(tmp_path: Path) -> None:
+    attributes = (
+        Attribute("pct", Decimal("51.0")),
+        Attribute("period", Period("FY2024", PeriodKind.FISCAL, date(2023, 4, 1), date(2024, 3, 31))),
+    )
+    first, second = edge("A", "B", attributes=attributes), edge("A", "B", "2", attributes=(Attribute("pct", 49),))
+    library = library_of(tmp_path, edges=[first, second])
+    (snippet,) = around(library, "A")
+    claim = snippet.payload
+    assert isinstance(claim, GraphEdge)
+    assert claim.attributes == attributes
+    called = replace(attributes[1], value="FY2024")
+    for right in (attributes, (), attributes[:1], (Attribute("pct", 49),), (called,)):
+        assert verify(library, snippet.lineage, replace(claim, attributes=right)) == CitationCheck(EXACT)
+    for wrong in (
+        (Attribute("pct", 99),),
+        (Attribute("pct", "51.0"),),
+        (Attribute("pct", 49), called),
+        (Attribute("seat", "Osaka"),),
+    ):
+        assert verify(library, snippet.lineage, replace(claim, attributes=wrong)) == CitationCheck(NOT_FOUND)
+    found_by = [verify(library, snippet.lineage, replace(claim, extractor=name)).verdict for name in ("", "glossary")]
+    assert found_by == [EXACT, NOT_FOUND]
+    put_edges(library, replace(first, attributes=(Attribute("pct", Decimal("60.0")), attributes[1])))
+    changed = verify(library, snippet.lineage, claim)
+    assert changed.verdict is SUPERSEDED
+    assert changed.active is not None
+
+
+def test_a_chain_hangs_together_without_its_nodes_too(tmp_path: Path) -> None:
+    pairs = [("A", "B"), ("B", "A"), ("C", "B"), ("C", "D"), ("D", "D")]
+    library = library_of(tmp_path, edges=[edge(*pair, "".join(pair)) for pair in pairs])
+    found = {
+        (one.payload.source.node_id, one.payload.target.node_id): replace(one.payload, sources=(one.lineage,))
+        for node in "ACD"
+        for one in around(library, node)
+        if isinstance(one.payload, GraphEdge)
+    }
+
+    def verdict(*names: str) -> CitationVerdict:
+        path = GraphPath(tuple(found[f"entity:{a}", f"entity:{b}"] for a, b in names), ())
+        return verify(library, Lineage("default"), path).verdict
+
+    for chain in (("AB", "CB", "CD"), ("AB", "BA"), ("CD", "DD"), ("BA", "AB", "CB")):
+        assert verdict(*chain) is EXACT
+    for heap in (("AB", "CD"), ("AB", "CB", "AB"), ("BA", "DD")):
+        assert verdict(*heap) is NOT_FOUND
 
 
 def test_a_chain_is_as_good_as_its_worst_link(tmp_path: Path) -> None:

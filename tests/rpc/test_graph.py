@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import grpc
 import pytest
 
-from groundwire.v1 import evidence_pb2, graph_pb2, ingest_pb2, metric_pb2, stream_pb2, tools_pb2
+from groundwire.v1 import evidence_pb2, graph_pb2, ingest_pb2, metric_pb2, stream_pb2, tools_pb2, value_pb2
 from groundwire_server.evidence import (
     Attribute,
     GraphEdge,
@@ -187,6 +188,32 @@ def test_a_path_can_be_verified_as_it_came(related: House) -> None:
     assert verdicts() == (superseded, [exact, superseded])
     first.path.edges[1].relation = "owns"
     assert verdicts() == (tools_pb2.CITATION_VERDICT_NOT_FOUND, [exact, tools_pb2.CITATION_VERDICT_NOT_FOUND])
+
+
+def test_attributes_come_back_as_they_went_out_and_no_others_do(tmp_path: Path) -> None:
+    values = [
+        value_pb2.Value(decimal_value="51.0"),
+        value_pb2.Value(int_value=7),
+        value_pb2.Value(double_value=0.1),
+        value_pb2.Value(bool_value=True),
+        value_pb2.Value(string_value="大阪" * 512),
+        value_pb2.Value(date_value="2024-02-29"),
+        value_pb2.Value(period_value="FY2024"),
+        value_pb2.Value(string_list_value=value_pb2.StringList(values=["a", "b"])),
+    ]
+    attributes = [value_pb2.Attribute(name=f"a{place}", value=value) for place, value in enumerate(values)]
+    with house(tmp_path) as here:
+        record = relation("A", "B")
+        record.attributes.extend(attributes)
+        here.store_facts(ingest_pb2.FactRecords(relations=[record]))
+        (found,) = snippets(told(here, neighborhood={"node_ids": ["A"]}))
+        assert list(found.edge.attributes) == attributes
+        request = tools_pb2.VerifyCitationRequest(lineage=found.lineage, edge=found.edge)
+        assert here.tools.VerifyCitation(request).verdict == tools_pb2.CITATION_VERDICT_EXACT
+        for place, forged in ((0, value_pb2.Value(decimal_value="99")), (3, value_pb2.Value(int_value=1))):
+            request.edge.CopyFrom(found.edge)
+            request.edge.attributes[place].value.CopyFrom(forged)
+            assert here.tools.VerifyCitation(request).verdict == tools_pb2.CITATION_VERDICT_NOT_FOUND
 
 
 def test_the_longest_path_of_the_largest_edges_fits_into_a_frame() -> None:

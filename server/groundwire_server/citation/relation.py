@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from groundwire_server.citation.request import NOT_FOUND, CitationCheck, CitationVerdict
 from groundwire_server.citation.titled import TITLES, verify_titled
-from groundwire_server.evidence import GraphEdge, GraphPath, Lineage, Principal, format_node_id
+from groundwire_server.evidence import GraphEdge, GraphPath, Lineage, Period, Principal, Value, format_node_id
 from groundwire_server.store import StoredEdge
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ def verify_edge(
 ) -> CitationCheck:
     """EXACT when the relation stands with every cited source, SUPERSEDED when it, or one of them, stood before.
 
+    Who found it and its attributes, where they are claimed, are those of one of its sources.
+
     Args:
         sources: as they were given out; those that name no document say nothing.
     """
@@ -31,9 +33,10 @@ def verify_edge(
     gone = _stated(reader.retired_edge(principal.clearance, claim.edge_id), claim, principal)
     cited = {(source.doc_id, source.source_locator) for source in sources if source.doc_id}
     now, before = _places(living), _places(gone)
-    if living and cited <= now:
+    said_now = any(_says(edge, claim) for edge in living)
+    if said_now and cited <= now:
         return CitationCheck(CitationVerdict.EXACT)
-    if not (living or gone) or not cited <= now | before:
+    if not (said_now or any(_says(edge, claim) for edge in gone)) or not cited <= now | before:
         return NOT_FOUND
     return CitationCheck(CitationVerdict.SUPERSEDED, _lineage(living[0], snapshot.library_id) if living else None)
 
@@ -47,10 +50,13 @@ def verify_path(claim: GraphPath, snapshot: Snapshot, principal: Principal) -> C
 
 
 def _is_chain(path: GraphPath) -> bool:
-    """Whether the nodes, where they are given, are those that the edges lead over, whichever way each points."""
-    if not path.node_ids:
-        return True
+    """Whether the edges hang together, whichever way each points, over the nodes, where these are given."""
     ends = [{edge.source.node_id, edge.target.node_id} for edge in path.edges]
+    if not path.node_ids:
+        reached = ends[0]
+        for pair in ends[1:]:
+            reached = {other for node in reached & pair for other in (pair - {node} or pair)}
+        return bool(reached)
     steps = [set(step) for step in zip(path.node_ids, path.node_ids[1:], strict=False)]
     return steps == ends
 
@@ -67,6 +73,20 @@ def _stated(edges: Sequence[StoredEdge], claim: GraphEdge, principal: Principal)
         and format_node_id(edge.record.source_kind, edge.record.source) == claim.source.node_id
         and format_node_id(edge.record.target_kind, edge.record.target) == claim.target.node_id
     ]
+
+
+def _says(edge: StoredEdge, claim: GraphEdge) -> bool:
+    """Whether a source has the attributes that are claimed, and was found by whom the claim says."""
+    stated = {attribute.name: attribute.value for attribute in edge.record.attributes}
+    return claim.extractor in ("", edge.record.extractor) and all(
+        attribute.name in stated and _equal(stated[attribute.name], attribute.value) for attribute in claim.attributes
+    )
+
+
+def _equal(stated: Value, claimed: Value) -> bool:
+    """A period is what it is called: its days hang on whose it is."""
+    stated, claimed = (each.canonical if isinstance(each, Period) else each for each in (stated, claimed))
+    return stated == claimed and isinstance(stated, bool) == isinstance(claimed, bool)
 
 
 def _places(edges: Sequence[StoredEdge]) -> set[tuple[str, str]]:

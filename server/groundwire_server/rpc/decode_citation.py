@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from groundwire.v1 import evidence_pb2, tools_pb2
+from datetime import date
+
+from groundwire.v1 import evidence_pb2, tools_pb2, value_pb2
 from groundwire_server.citation import Claim, VerifyRequest
 from groundwire_server.errors import ErrorReason
 from groundwire_server.evidence import (
+    Attribute,
     FactVersion,
     GraphEdge,
     GraphNode,
@@ -15,14 +18,16 @@ from groundwire_server.evidence import (
     MetricKey,
     ReviewStatus,
     Span,
+    Value,
 )
-from groundwire_server.rpc.decode_value import decode_time
+from groundwire_server.rpc.decode_value import MAX_ATTRIBUTES, decode_time, decode_value
 from groundwire_server.rpc.encode_snippet import MAX_MEMBERS
 from groundwire_server.rpc.findings import Findings
 
 __all__ = ["decode_verify"]
 
 MAX_PATH_EDGES = 1000
+_NO_DAY = date(2000, 1, 1)  # nothing that was given out is counted from a day
 
 
 def decode_verify(message: tools_pb2.VerifyCitationRequest, findings: Findings) -> VerifyRequest:
@@ -100,11 +105,38 @@ def _edge(message: evidence_pb2.GraphEdge, path: str, findings: Findings) -> Gra
         extractor=message.extractor,
         valid_from=message.valid_from,
         valid_to=message.valid_to,
+        attributes=_attributes(message, path, findings),
         sources=tuple(
             _lineage(source, f"{path}.sources[{at}]", findings)
             for at, source in enumerate(message.sources[:MAX_MEMBERS])
         ),
     )
+
+
+def _attributes(message: evidence_pb2.GraphEdge, path: str, findings: Findings) -> tuple[Attribute, ...]:
+    """Those of a relation, under whatever names its source gave them."""
+    if len(message.attributes) > MAX_ATTRIBUTES:
+        words = f"{len(message.attributes)} attributes, at most {MAX_ATTRIBUTES}"
+        findings.add(f"{path}.attributes", ErrorReason.VALUE_OUT_OF_RANGE, words)
+        return ()
+    read = (
+        (each.name, _attribute_value(each.value, f"{path}.attributes[{at}].value", findings))
+        for at, each in enumerate(message.attributes)
+    )
+    return tuple(Attribute(name, value) for name, value in read if value is not None)
+
+
+def _attribute_value(message: value_pb2.Value, path: str, findings: Findings) -> Value | None:
+    """As it was given out: texts of any length, periods in their canonical form."""
+    match message.WhichOneof("kind"):
+        case "string_value":
+            return message.string_value
+        case "period_value":
+            return message.period_value
+        case "string_list_value":
+            return tuple(message.string_list_value.values)
+        case _:
+            return decode_value(message, path, findings, _NO_DAY)
 
 
 def _node(message: evidence_pb2.GraphNode) -> GraphNode:

@@ -15,7 +15,7 @@ from groundwire_server.evidence import Attribute, Dimension, Value
 from groundwire_server.glossary import PeriodError, parse_period
 from groundwire_server.rpc.findings import Findings
 
-__all__ = ["decode_attributes", "decode_day", "decode_dimensions", "decode_time", "decode_value"]
+__all__ = ["MAX_ATTRIBUTES", "decode_attributes", "decode_day", "decode_dimensions", "decode_time", "decode_value"]
 
 MAX_VALUE_CHARS = 1024
 MAX_ATTRIBUTES = 256

@@ -198,11 +198,13 @@ class VerifyCitationRequest(google.protobuf.message.Message):
 
     @property
     def edge(self) -> groundwire.v1.evidence_pb2.GraphEdge:
-        """A relation: holds when edge_id, relation and both ends do, and its days where they are given."""
+        """A relation: holds when edge_id, relation and both ends do, and its days, its attributes and its
+        extractor where they are given.
+        """
 
     @property
     def path(self) -> groundwire.v1.evidence_pb2.GraphPath:
-        """A chain: holds when each of its edges does."""
+        """A chain: holds when each of its edges does, and each begins where the one before it ends."""
 
     def __init__(
         self,
