@@ -15,7 +15,9 @@ from groundwire_server.guard.units import CURRENCY_BEFORE, MONEY, SCALE_CJK, SCA
 
 __all__ = ["Number", "find_numbers", "read_numbers"]
 
-_DIGITS = re.compile(r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?P<sign>[\ue000-\ue00e])?|(?P<alone>[\ue000-\ue00e])")
+_DIGITS = re.compile(
+    r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?P<sign>[\ue000-\ue00e])?|(?P<alone>[\ue000-\ue00e])"
+)
 _NAME = re.compile(
     r"(?<![a-z0-9])(?:[a-z]+[a-z.]*\d[a-z0-9.]*(?:-\d+)*|[a-z]+(?:[-/][a-z]+)*-\d[a-z0-9.]*)(?![a-z0-9])"
 )
@@ -23,18 +25,22 @@ _NAME_BEHIND = re.compile(
     r"(?<![a-z0-9.,])\d+(?:[a-df-z][a-z0-9]*|-d(?![a-z]))(?![a-z0-9])|(?<![\d.,])\d+(?:[-.]\d+){2,}(?![\d])"
 )
 _STRUCTURE = re.compile(
-    r"(?<![a-z])(?:articles?|art\.|sections?|sec\.|chapters?|ch\.|pages?|pp?\.|items?|notes?|tables?|figures?|fig\.|paragraphs?|"
-    r"para\.|clauses?|appendix|exhibits?|schedules?|rules?|volumes?|vol\.|annex|footnotes?|equations?|eq\.|steps?|§+)\s*"
+    r"(?<![a-z])(?:articles?|art\.|sections?|sec\.|chapters?|ch\.|pages?|pp?\.|items?|notes?|tables?|figures?|"
+    r"fig\.|paragraphs?|"
+    r"para\.|clauses?|appendix|exhibits?|schedules?|rules?|volumes?|vol\.|annex|footnotes?|equations?|eq\.|"
+    r"steps?|§+)\s*"
     r"\d+(?:\.\d+)*[a-z]?(?![\d%]|,\d|\s*(?:percent|million|billion|thousand|trillion|[万億亿%]))"
     r"|第\s*(?:\d+|[〇一二三四五六七八九十百]+)\s*(?:条|條|章|節|节|項|项|款|頁|页|號|号|編|编|図|表|巻|卷)(?:の\d+)?"
-    r"|(?:図|表|注|脚注|附件|附表|别表|別表|図表|图|圖)\s*\d+(?![\d%,.]|\s*[万億亿%人円元])|(?<![\d,.])\d+\s*(?:ページ|頁|页)(?!の)"
+    r"|(?:図|表|注|脚注|附件|附表|别表|別表|図表|图|圖)\s*\d+(?![\d%,.]|\s*[万億亿%人円元])|"
+    r"(?<![\d,.])\d+\s*(?:ページ|頁|页)(?!の)"
 )
 _LIST_MARK = re.compile(
     r"^\s*(?:[-*•]\s*)?(?:[(（]?\d{1,2}[)）.、](?=\s|[^\d\s])|[(（]?[一二三四五六七八九十]{1,2}[)）、.])(?!\d)"
 )
 _ORDINAL = re.compile(r"(?<![\d,.a-z])(\d+)(?:st|nd|rd|th)(?![a-z])")
 _ORDINAL_CJK = re.compile(
-    r"第\s*(\d+|[〇一二三四五六七八九十百千]+)(?:\s*(?P<unit>[位名代回次届屆期作話集部季号]))?|(?<![\d,.])(\d+)\s*(?:位|番目|番手|等)(?!于|於)"
+    r"第\s*(\d+|[〇一二三四五六七八九十百千]+)(?:\s*(?P<unit>[位名代回次届屆期作話集部季号]))?|"
+    r"(?<![\d,.])(\d+)\s*(?:位|番目|番手|等)(?!于|於)"
 )
 _SIGN = re.compile(r"(?:(?<![\w)\]%])[-\u2212]|[△▲]|(?<![a-z])minus\s|マイナス|负|負(?=[\d])|(?<![\w)\]])\+)\s?$")
 _BRACKETED = re.compile(r":\s*[$€£¥]?\(\s*[$€£¥]?$")
@@ -119,6 +125,7 @@ _NOT_COUNTED = frozenset(
         "other",
     ]
 )
+_AND_MORE = re.compile(r"\s?[余餘多來来](?=[^\s。、，,])")
 _HAN_COUNTER = re.compile(r"\s?([\u4e00-\u9fff\u30a0-\u30ff々]{1,2})")
 _BEFORE_HAN = re.compile("[数數幾几]$")
 _PERCENT_OF = re.compile(r"(?:百分之|百份之)$")
@@ -384,7 +391,8 @@ class _Reader:
         if (sign and "+" not in sign.group()) or bracket:
             value = -value
             start = sign.start() if sign else start
-        behind = UNIT.match(text, end)
+        more = _AND_MORE.match(text, end)
+        behind = UNIT.match(text, more.end() if more else end)
         if behind and (
             behind["unit"] not in ("in", "m", "g", "l", "t", "x", "w")
             or behind.start("unit") == end

@@ -77,14 +77,16 @@ _ENGLISH = [
     re.compile(rf"(?<![\d.,])(?P<day>[0-3]?\d)(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<month>{_MONTH})(?:,?\s*{_YEAR})?"),
     re.compile(rf"(?<![a-z])(?P<month>{_MONTH}),?\s+(?:of\s+)?{_YEAR}"),
     re.compile(
-        r"(?<![\d.,/-])(?P<year>1\d{3}|20\d{2})(?P<sep>[-/.])(?P<month>0?[1-9]|1[0-2])(?P=sep)(?P<day>[0-3]?\d)(?![\d./-])"
+        r"(?<![\d.,/-])(?P<year>1\d{3}|20\d{2})(?P<sep>[-/.])(?P<month>0?[1-9]|"
+        r"1[0-2])(?P=sep)(?P<day>[0-3]?\d)(?![\d./-])"
     ),
     re.compile(rf"(?<![a-z0-9])q(?P<quarter>[1-4])[\s,/-]*(?:of\s+)?(?P<fiscal>{_FISCAL}\s*(?:year)?\s*)?{_YEAR}"),
     re.compile(rf"(?P<fiscal>{_FISCAL}\s*)?{_YEAR}[\s-]?q(?P<quarter>[1-4])(?![a-z0-9])"),
     re.compile(rf"(?P<fiscal>{_FISCAL}\s*)?{_YEAR}[\s-]?h(?P<half>[12])(?![a-z0-9])"),
     re.compile(rf"(?<![a-z0-9])h(?P<half>[12])[\s-]*(?:of\s+)?(?P<fiscal>{_FISCAL}\s*(?:year)?\s*)?{_YEAR}"),
     re.compile(
-        rf"(?<![a-z]){_NTH}[\s-](?:(?P<fiscal1>fiscal|financial)\s+)?quarter(?:\s+(?:of\s+)?(?P<fiscal>{_FISCAL}\s*(?:year)?\s*)?{_YEAR})?"
+        rf"(?<![a-z]){_NTH}[\s-](?:(?P<fiscal1>fiscal|"
+        rf"financial)\s+)?quarter(?:\s+(?:of\s+)?(?P<fiscal>{_FISCAL}\s*(?:year)?\s*)?{_YEAR})?"
     ),
     re.compile(rf"(?<![a-z]){_NTH}[\s-]half(?:\s+(?:of\s+)?(?P<fiscal>{_FISCAL}\s*(?:year)?\s*)?{_YEAR})(?P<ishalf>)"),
     re.compile(rf"(?<![a-z0-9])(?P<fiscal>{_FISCAL}\s*(?:years?)?\s*)(?P<year>\d{{4}}|\d{{2}})(?![\d,.]\d|\d)"),
@@ -97,14 +99,16 @@ _ENGLISH = [
     ),
     re.compile(r"(?<![\d,.])(?P<bcyear>\d{1,4})\s*(?P<bc>b\.?c\.?(?:e\.?)?)(?![a-z])"),
     re.compile(
-        r"(?<![\d,.])(?P<adyear>\d{1,4})\s*(?:a\.?d\.?|c\.e\.?|ce)(?![a-z])|(?<![a-z])a\.?d\.?\s*(?P<adyear2>\d{1,4})(?![\d,])"
+        r"(?<![\d,.])(?P<adyear>\d{1,4})\s*(?:a\.?d\.?|c\.e\.?|ce)(?![a-z])|"
+        r"(?<![a-z])a\.?d\.?\s*(?P<adyear2>\d{1,4})(?![\d,])"
     ),
     re.compile(r"(?<![\d,.:])(?P<clock>[0-2]?\d:[0-5]\d(?::[0-5]\d)?)(?![\d:])(?:\s*(?P<noon>[ap])\.?m\.?(?![a-z]))?"),
     re.compile(r"(?<![\d,.:])(?P<clock>[01]?\d)\s*(?P<noon>[ap])\.?m\.?(?![a-z])"),
 ]
 _CJK = [
     re.compile(
-        rf"(?:(?P<era>{_ERA})(?P<erayear>元|{_N})|(?<![\d,.])(?P<year>\d{{3,4}}|[一二][{_HAN}]{{3}})|(?P<bc>紀元前|公元前|西元前|前)(?P<bcyear>{_N}))\s*"
+        rf"(?:(?P<era>{_ERA})(?P<erayear>元|{_N})|(?<![\d,.])(?P<year>\d{{3,4}}|[一二][{_HAN}]{{3}})|"
+        rf"(?P<bc>紀元前|公元前|西元前|前)(?P<bcyear>{_N}))\s*"
         rf"(?:(?P<nendo>年度|財年|财年)|年(?![間间]))(?:\s*(?P<month>1[0-2]|0?[1-9]|{_N})\s*月(?:份)?)?"
         rf"(?:\s*(?P<day>[0-3]?\d|[{_HAN}廿]+)\s*[日号號])?"
     ),
@@ -120,7 +124,8 @@ _CJK = [
     re.compile(rf"(?P<bc>紀元前|公元前|西元前|前)?(?P<century>\d{{1,2}}|[{_HAN}]{{1,3}})\s*(?:世紀|世纪)"),
     re.compile(rf"(?<![\d,.])(?P<decade>(?:1\d|20)?\d0|[一二三四五六七八九{_HAN}]{{1,4}})\s*年代"),
     re.compile(
-        rf"(?P<ampm>午前|午後|上午|下午|凌晨|晚上|中午|早上)?\s*(?<![\d,.])(?P<hour>[0-2]?\d|[{_HAN}]{{1,3}})\s*[時时點点](?!間|间|[\d{_HAN}])"
+        rf"(?P<ampm>午前|午後|上午|下午|凌晨|晚上|中午|早上)?\s*(?<![\d,.])(?P<hour>[0-2]?\d|"
+        rf"[{_HAN}]{{1,3}})\s*[時时點点](?!間|间|[\d{_HAN}])"
         rf"(?:(?P<minute>[0-5]?\d|[{_HAN}]{{1,3}})分|(?P<halfpast>半))?"
     ),
 ]
@@ -129,12 +134,16 @@ _BARE_YEAR = re.compile(
 )
 _MONTH_ALONE = re.compile(rf"(?<![a-z])(?P<month>{_MONTH})(?![a-z])")
 _BEFORE_MONTH = re.compile(
-    r"(?<![a-z])(?:in|of|since|by|until|till|from|during|late|early|mid|last|next|this|to|and|through|each|every)[\s-]+$"
+    r"(?<![a-z])(?:in|of|since|by|until|till|from|during|late|early|mid|last|next|this|to|and|through|each|"
+    r"every)[\s-]+$"
 )
 _COUNTED = re.compile(
-    r"\s*(?:[%‰$€£¥人名位個个件店家社円元株股台万億亿千回次歳岁倍度m]|percent|people|persons|employees|workers|staff|stores|"
-    r"shares|units|items|times|customers|users|dollars|yen|euros?|pounds|million|billion|trillion|thousand|km|kg|miles|feet|"
-    r"meters|metres|square|hectares|acres|tons|tonnes|members|students|votes|points|copies|residents|inhabitants|houses|"
+    r"\s*(?:[%‰$€£¥人名位個个件店家社円元株股台万億亿千回次歳岁倍度m]|percent|people|persons|employees|"
+    r"workers|staff|stores|"
+    r"shares|units|items|times|customers|users|dollars|yen|euros?|pounds|million|billion|trillion|thousand|km|"
+    r"kg|miles|feet|"
+    r"meters|metres|square|hectares|acres|tons|tonnes|members|students|votes|points|copies|residents|"
+    r"inhabitants|houses|"
     r"households|soldiers|troops|men|women|species|seats|others|delegates|kilomet|additional|new\s)"
 )
 _CURRENCY = re.compile(r"(?:[$€£¥₩₹#]|usd|eur|jpy|rmb|cny|gbp)\s?$")

@@ -118,8 +118,8 @@ term = 期 届 屆
 seat = 席 議席
 """)
 _BY_SPELLING: dict[str, str] = {}
-for _table in (_CURRENCIES, _UNITS):
-    for _unit, _names in _table.items():
+for _kind in (_CURRENCIES, _UNITS):
+    for _unit, _names in _kind.items():
         for _name in _names:
             _BY_SPELLING.setdefault(_name, _unit)
 
