@@ -154,26 +154,45 @@ def _across(
 
 def _stack(numbers: list[int], words: dict[int, Place]) -> float:
     """Moves words of one gap down where they would stand on others; how high all of them are together."""
-    placed: list[int] = []
-    for number in numbers:
+    for place, number in enumerate(numbers):
         own, top = words[number], 0.0
-        beside = sorted(
-            (words[other].y, words[other].height)
-            for other in placed
-            if abs(words[other].x - own.x) * 2 < words[other].width + own.width
-        )
-        for y, height in beside:
+        for y, height in sorted(_beside(number, numbers[:place], words)):
             if top + own.height <= y - height / 2:
                 break
             top = max(top, y + height / 2)
         words[number] = replace(own, y=top + own.height / 2)
-        placed.append(number)
     room = max(words[number].y + words[number].height / 2 for number in numbers)
     for group in _touching(numbers, words):
         bottom = max(words[number].y + words[number].height / 2 for number in group)
         for number in group:
             words[number] = replace(words[number], y=words[number].y + (room - bottom) / 2)
+        for number in group:
+            words[number] = replace(words[number], y=_near_middle(number, group, words, room))
     return room
+
+
+def _beside(number: int, others: list[int], words: dict[int, Place]) -> list[tuple[float, float]]:
+    """Middles and heights of the words that stand above or below some others."""
+    own = words[number]
+    return [
+        (words[other].y, words[other].height)
+        for other in others
+        if other != number and abs(words[other].x - own.x) * 2 < words[other].width + own.width
+    ]
+
+
+def _near_middle(number: int, group: list[int], words: dict[int, Place], room: float) -> float:
+    """The free place that is nearest to the middle, where the line of the words is."""
+    own, middle = words[number], room / 2
+    beside = _beside(number, group, words)
+    tries = [middle, *(y + side * (height + own.height) / 2 for y, height in beside for side in (-1, 1))]
+    free = [
+        y
+        for y in tries
+        if own.height / 2 - 0.01 <= y <= room - own.height / 2 + 0.01
+        and all(abs(y - other) * 2 >= height + own.height - 0.01 for other, height in beside)
+    ]
+    return min([own.y, *free], key=lambda y: abs(y - middle))
 
 
 def _touching(numbers: list[int], words: dict[int, Place]) -> list[list[int]]:
