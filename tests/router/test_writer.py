@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -24,7 +25,7 @@ from groundwire_server.evidence import (
 )
 from groundwire_server.library import Snapshot
 from groundwire_server.llm import ChatRequest, Finish, ModelFailed, Reply, ScriptedProvider, Usage
-from groundwire_server.narrative import RetrievalParts
+from groundwire_server.narrative import RetrievalParts, count_tokens, prompt_text
 from groundwire_server.router import (
     AnswerModel,
     AnswerOrigin,
@@ -367,3 +368,52 @@ def test_the_same_script_gives_the_same_frames(snapshot: Snapshot) -> None:
         return answer.frames[:-1]
 
     assert frames() == frames()
+
+
+def test_a_soft_budget_ends_the_writing_and_keeps_what_was_sent(snapshot: Snapshot) -> None:
+    now = [0.0]
+
+    class Slow(ScriptedProvider):
+        def stream(self, request: ChatRequest, stop: Any = None) -> Iterator[str | Reply]:
+            yield f"Jane Doe has led Acme since 2019 [{number_of(request, 'Jane')}]. She "
+            now[0] = 10.0
+            stop()
+            yield "never"
+
+    options = CallOptions(reference_date=DAY, soft_budget=timedelta(seconds=5))
+    call = Call(local_principal(), options, clock=lambda: now[0], began=0.0)
+    answer = Answer(list(ask(AskRequest(SHOPS), call, [snapshot], model=AnswerModel(Slow([])))))
+    assert answer.text == "Jane Doe has led Acme since 2019."
+    assert answer.summary.end_reason is answer.ends[0].end_reason is EndReason.SOFT_BUDGET
+    assert lost(answer) == {"answer:soft_budget": None}
+    assert answer.snippets
+
+
+def test_a_soft_budget_that_is_over_at_once_names_the_branches(snapshot: Snapshot) -> None:
+    question = "What was the revenue of Acme Corp in 2023, and why were three stores closed?"
+    provider = ScriptedProvider([])
+    answer = run(snapshot, provider, question, soft_budget=timedelta())
+    assert not provider.asked
+    assert not answer.parts
+    assert [each.end_reason for each in answer.ends][1] is EndReason.SOFT_BUDGET
+    assert answer.summary.end_reason is EndReason.SOFT_BUDGET
+    assert "soft_budget" in lost(answer)
+
+
+def test_a_token_budget_is_shared_by_the_branches_figures_first(snapshot: Snapshot) -> None:
+    question = "What was the revenue of Acme Corp in 2023, and why were three stores closed?"
+    provider = ScriptedProvider(lambda _: "NONE")
+    whole = run(snapshot, provider, question, token_budget=10_000)
+    assert whole.summary.end_reason is not EndReason.TOKEN_BUDGET
+    everything = whole.summary.prompt_tokens
+    assert everything == sum(count_tokens(prompt_text(each)) for each in whole.snippets)
+    shown_all = len(shown(provider.asked[0]))
+    less = run(snapshot, provider, question, token_budget=everything - 1)
+    assert less.summary.end_reason is EndReason.TOKEN_BUDGET
+    assert less.snippets == whole.snippets[: len(less.snippets)]
+    assert less.summary.prompt_tokens < everything
+    assert len(shown(provider.asked[1])) < shown_all  # what is not sent is not shown to the model either
+    nothing = run(snapshot, provider, question, token_budget=1)
+    assert not nothing.snippets
+    assert nothing.summary.refusal is None
+    assert nothing.summary.end_reason is EndReason.TOKEN_BUDGET

@@ -180,6 +180,9 @@ USES: dict[str, Callable[[House], Any]] = {
             versions=metric_pb2.VERSION_POLICY_ALL,
         )
     ),
+    "route.soft_budget": lambda here: here.router.Route(
+        router_pb2.RouteRequest(question="Where?", options={"soft_budget": {"seconds": 1}})
+    ),
     "resume": retrieve(options={"resume": {"token": b"x"}}),
     "retrieval.lexical": retrieve(mode=narrative_pb2.RETRIEVAL_MODE_LEXICAL),
     "soft_budget": retrieve(options={"soft_budget": {"seconds": 1}}),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -202,6 +202,7 @@ def test_every_wrong_option_is_named_at_once() -> None:
         reference_date="2025-02-30",
         token_budget=-1,
     )
+    message.soft_budget.nanos = -1
     message.on_empty = 9  # type: ignore[assignment]
     message.explain = 9  # type: ignore[assignment]
     message.strictness = 9  # type: ignore[assignment]
@@ -217,6 +218,7 @@ def test_every_wrong_option_is_named_at_once() -> None:
         ("options.valid_at", ErrorReason.VALUE_MALFORMED),
         ("options.reference_date", ErrorReason.VALUE_MALFORMED),
         ("options.language", ErrorReason.UNKNOWN_NAME),
+        ("options.soft_budget", ErrorReason.VALUE_OUT_OF_RANGE),
         ("options.token_budget", ErrorReason.VALUE_OUT_OF_RANGE),
         ("options.library_ids", ErrorReason.VALUE_OUT_OF_RANGE),
         ("options.hint", ErrorReason.FILTER_EMPTY),
@@ -226,15 +228,13 @@ def test_every_wrong_option_is_named_at_once() -> None:
         ("options.forbid[1]", ErrorReason.UNKNOWN_NAME),
         ("options.strictness", ErrorReason.UNKNOWN_NAME),
     ]
-    assert "EXPLAIN_LEVEL_PLAN" in findings.violations[9].description
+    assert "EXPLAIN_LEVEL_PLAN" in findings.violations[10].description
 
 
 @pytest.mark.parametrize(
     ("fields", "feature"),
     [
         ({"resume": {}}, "resume"),
-        ({"softBudget": "1s"}, "soft_budget"),
-        ({"tokenBudget": 100}, "token_budget"),
         ({"explain": "EXPLAIN_LEVEL_TRACE"}, "explain.trace"),
     ],
 )
@@ -259,6 +259,16 @@ def test_strictness_forbids_all_but_what_the_call_itself_asked_for() -> None:
     message = stream_pb2.CallOptions(strictness=stream_pb2.STRICTNESS_POLICY_FAIL_ON_DEGRADED)
     bounded = decode_options(message, findings, request_id="q", own_budget=True)
     assert frozenset(DegradationKind) - bounded.forbid == {DegradationKind.BUDGET_CUT}
+    for own in ({"tokenBudget": 5}, {"softBudget": "1.5s"}):
+        assert frozenset(DegradationKind) - options(strictness=strict, **own).forbid == {DegradationKind.BUDGET_CUT}
+
+
+def test_budgets_are_read() -> None:
+    assert options(tokenBudget=7, softBudget="1.5s").token_budget == 7
+    assert options(softBudget="1.5s").soft_budget == timedelta(seconds=1.5)
+    assert options(softBudget="315576000000s").soft_budget == timedelta(days=1)
+    assert options(softBudget="0s").soft_budget == timedelta()
+    assert options().soft_budget is None
 
 
 # ---- values --------------------------------------------------------------------------------------------------------

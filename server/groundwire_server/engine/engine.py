@@ -38,7 +38,7 @@ from groundwire_server.errors import (
     UnknownResource,
     Violation,
 )
-from groundwire_server.evidence import Call, Filter, Header, Label, Outcomes, Principal, Snippets, Summary
+from groundwire_server.evidence import Call, Filter, Label, Principal
 from groundwire_server.glossary import Glossary
 from groundwire_server.ingest import (
     DocumentIngest,
@@ -53,6 +53,7 @@ from groundwire_server.jobs import audience_of
 from groundwire_server.library import Library, LibraryConfig, Snapshot, check_library_id
 from groundwire_server.llm import make_provider
 from groundwire_server.narrative import (
+    EvidenceFrame,
     RetrievalLimits,
     RetrievalMode,
     RetrievalParts,
@@ -61,6 +62,7 @@ from groundwire_server.narrative import (
     Unreachable,
     make_library_router,
     retrieve,
+    within_budgets,
 )
 from groundwire_server.readers import ReadOptions
 from groundwire_server.relations import DerivedEdges
@@ -163,24 +165,29 @@ class Engine:
 
     # ---- reads
 
-    def retrieve(self, request: RetrieveRequest, call: Call) -> Iterator[Header | Snippets | Summary]:
+    def retrieve(self, request: RetrieveRequest, call: Call) -> Iterator[EvidenceFrame]:
         """Passages for a query; raises as `narrative.retrieve` does."""
         snapshots, unreachable = self._libraries.snapshots()
-        return retrieve(request, call, snapshots, self._parts(), unreachable)
+        parts = self._parts()
+        return within_budgets(lambda bounded: retrieve(request, bounded, snapshots, parts, unreachable), call)
 
-    def query_metric(self, request: MetricRequest, call: Call) -> Iterator[Header | Outcomes | Snippets | Summary]:
+    def query_metric(self, request: MetricRequest, call: Call) -> Iterator[EvidenceFrame]:
         """Exact figures or typed refusals; raises as `metric.query_metric` does."""
         from groundwire_server.metric import query_metric
 
         reading = chosen_libraries(call, *self._libraries.snapshots())
-        return query_metric(
-            request,
-            call,
-            reading.snapshots,
-            gate=self._gate,
-            degradations=reading.degradations,
-            most=self.settings.limits.max_metric_queries,
-        )
+
+        def run(bounded: Call) -> Iterator[EvidenceFrame]:
+            return query_metric(
+                request,
+                bounded,
+                reading.snapshots,
+                gate=self._gate,
+                degradations=reading.degradations,
+                most=self.settings.limits.max_metric_queries,
+            )
+
+        return within_budgets(run, call)
 
     def describe_terms(
         self, wish: TermWish, call: Call, after: TermPlace | None, limit: int
@@ -200,20 +207,24 @@ class Engine:
             found.append(each)
         return found, False
 
-    def trace(self, request: TraceRequest, call: Call) -> Iterator[Header | Outcomes | Snippets | Summary]:
+    def trace(self, request: TraceRequest, call: Call) -> Iterator[EvidenceFrame]:
         """A walk in the relation graph; raises as `graph.trace` does."""
         from groundwire_server.graph import TraceLimits, trace
 
         reading = chosen_libraries(call, *self._libraries.snapshots())
         limits = self.settings.limits
-        return trace(
-            request,
-            call,
-            reading.snapshots,
-            gate=self._gate,
-            limits=TraceLimits(limits.max_hops, limits.max_trace_nodes, limits.max_trace_edges),
-            degradations=reading.degradations,
-        )
+
+        def run(bounded: Call) -> Iterator[EvidenceFrame]:
+            return trace(
+                request,
+                bounded,
+                reading.snapshots,
+                gate=self._gate,
+                limits=TraceLimits(limits.max_hops, limits.max_trace_nodes, limits.max_trace_edges),
+                degradations=reading.degradations,
+            )
+
+        return within_budgets(run, call)
 
     def route(self, question: str, call: Call, history: Sequence[Turn]) -> RouteDecision:
         """Which kind of evidence a question needs; raises as `router.route` does."""

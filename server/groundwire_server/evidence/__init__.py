@@ -1,6 +1,7 @@
 """The words that everybody here speaks: frozen values, no I/O, no imports from other rooms."""
 
 from groundwire_server.evidence.call import (
+    BudgetOver,
     Call,
     CallCancelled,
     CallOptions,
@@ -118,6 +119,7 @@ __all__ = [
     "AnyOf",
     "Attribute",
     "AttributeType",
+    "BudgetOver",
     "CalculationOutcome",
     "Call",
     "CallCancelled",

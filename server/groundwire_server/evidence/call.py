@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, timedelta
 from enum import IntEnum
 
 from groundwire_server.errors import DeadlineExceeded, ErrorReason, FailedPrecondition, GroundwireError
@@ -14,7 +14,7 @@ from groundwire_server.evidence.filter import Filter
 from groundwire_server.evidence.principal import Principal
 from groundwire_server.evidence.stream import Degradation, DegradationKind
 
-__all__ = ["Call", "CallCancelled", "CallOptions", "CancelToken", "EmptyFilterPolicy", "ExplainLevel"]
+__all__ = ["BudgetOver", "Call", "CallCancelled", "CallOptions", "CancelToken", "EmptyFilterPolicy", "ExplainLevel"]
 
 
 class ExplainLevel(IntEnum):
@@ -34,7 +34,10 @@ class EmptyFilterPolicy(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class CallOptions:
-    """Options of a read, checked and in our own types. `forbid` already holds what strictness forbids."""
+    """Options of a read, checked and in our own types. `forbid` already holds what strictness forbids.
+
+    soft_budget: time after which what is final is sent; None: no bound. token_budget: of prompt texts; 0: no bound.
+    """
 
     request_id: str = ""
     library_ids: tuple[str, ...] = ()
@@ -47,6 +50,8 @@ class CallOptions:
     forbid: frozenset[DegradationKind] = frozenset()
     language: str = ""
     reference_date: date | None = None
+    soft_budget: timedelta | None = None
+    token_budget: int = 0
 
 
 class CallCancelled(GroundwireError):
@@ -56,6 +61,13 @@ class CallCancelled(GroundwireError):
 
     def __init__(self) -> None:
         super().__init__(ErrorReason.NOT_SERVING, "The call was cancelled.")
+
+
+class BudgetOver(DeadlineExceeded):
+    """The soft budget of a call ran out: what is final is sent. It passes wherever the end of the call does."""
+
+    def __init__(self, stage: str) -> None:
+        super().__init__(ErrorReason.DEADLINE, "The soft budget of the call ran out.", details={"stage": stage})
 
 
 class CancelToken:
@@ -85,18 +97,48 @@ class CancelToken:
             )
 
 
+class _SoftToken(CancelToken):
+    """The token of a call, which also says when its soft budget is over."""
+
+    def __init__(self, call: CancelToken, until: float, clock: Callable[[], float]) -> None:
+        super().__init__()
+        self._call = call
+        self._until = until
+        self._now = clock
+
+    def cancel(self) -> None:
+        self._call.cancel()
+
+    def check(self, stage: str = "") -> None:
+        self._call.check(stage)
+        if self._now() >= self._until:
+            raise BudgetOver(stage)
+
+
 def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One read: its options, its principal, its cancel token, its clock."""
+    """One read: its options, its principal, its cancel token, its clock.
+
+    began: reading of `clock`, seconds that only go up, when the call came in; soft_budget counts from there.
+    """
 
     principal: Principal
     options: CallOptions = field(default_factory=CallOptions)
     cancel: CancelToken = field(default_factory=CancelToken)
     now: Callable[[], datetime] = _utc_now
+    clock: Callable[[], float] = time.monotonic
+    began: float = field(default_factory=time.monotonic)
+
+    def softly(self) -> Call:
+        """The same call, whose token raises BudgetOver once the soft budget is over; itself where there is none."""
+        budget = self.options.soft_budget
+        if budget is None:
+            return self
+        return replace(self, cancel=_SoftToken(self.cancel, self.began + budget.total_seconds(), self.clock))
 
     @property
     def reference_day(self) -> date:

@@ -61,7 +61,10 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Last: what came, what did not, and why it ended. The wire counts what was returned."""
+    """Last: what came, what did not, and why it ended. The wire counts what was returned.
+
+    prompt_tokens: of the prompt texts that are sent, where the call bounds them; else 0.
+    """
 
     end_reason: EndReason
     candidates: int = 0
@@ -69,3 +72,4 @@ class Summary:
     timings: tuple[StageTiming, ...] = field(default=())
     refusal: Refusal | None = None
     variants: tuple[QueryVariant, ...] = ()
+    prompt_tokens: int = 0

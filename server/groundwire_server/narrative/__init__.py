@@ -1,5 +1,6 @@
 """The narrative channel: from a question to passages that carry their citation."""
 
+from groundwire_server.narrative.budget import TOKEN_COUNTER, EvidenceFrame, count_tokens, prompt_text, within_budgets
 from groundwire_server.narrative.concurrent import Failed, run_all
 from groundwire_server.narrative.fusion import (
     COSINE_SCALE,
@@ -48,6 +49,8 @@ __all__ = [
     "NO_ROUTER",
     "ROUTER_GROUP",
     "RRF_K",
+    "TOKEN_COUNTER",
+    "EvidenceFrame",
     "EvidenceWalk",
     "Failed",
     "Fusion",
@@ -72,13 +75,16 @@ __all__ = [
     "check_top_k",
     "check_tuning",
     "choose_libraries",
+    "count_tokens",
     "glossary_variants",
     "library_routers",
     "make_fusion",
     "make_library_router",
     "nobody_answers",
+    "prompt_text",
     "refuse_outside_names",
     "retrieve",
     "rrf_fuse",
     "run_all",
+    "within_budgets",
 ]

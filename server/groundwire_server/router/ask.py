@@ -45,7 +45,7 @@ from groundwire_server.narrative import (
     choose_libraries,
     run_all,
 )
-from groundwire_server.router.branches import Branch, clarified_branch, narrative_branch, structured_branch
+from groundwire_server.router.branches import BUDGETS, Branch, clarified_branch, narrative_branch, structured_branch
 from groundwire_server.router.frames import (
     AnswerPart,
     AskFrame,
@@ -161,6 +161,7 @@ class _Branches:
         self._unreachable = unreachable
         self._limits = limits
         self._model = model
+        self._spent = 0
         self._language = call.options.language or detect_language(request.question)
 
     def run(self, routed: Routed) -> tuple[list[Branch], list[Degradation]]:
@@ -189,7 +190,7 @@ class _Branches:
         branches: list[Branch] = []
         failures: list[tuple[Route, Exception]] = []
         self._call.cancel.check("branches")
-        for (route, _), outcome in zip(work, run_all([run for _, run in work]), strict=True):
+        for (route, _), outcome in zip(work, self._outcomes([run for _, run in work]), strict=True):
             if not isinstance(outcome, Failed):
                 branches.append(outcome)
                 continue
@@ -206,6 +207,18 @@ class _Branches:
             for route, error in failures
         ]
         return branches, lost
+
+    def _outcomes(self, work: Sequence[Callable[[], Branch]]) -> list[Branch | Failed]:
+        """Side by side; one after the other where they share a budget of tokens, figures first."""
+        if not self._call.options.token_budget:
+            return run_all(work)
+        found: list[Branch | Failed] = []
+        for each in work:
+            (outcome,) = run_all([each])
+            if isinstance(outcome, Branch) and outcome.summary is not None:
+                self._spent += outcome.summary.prompt_tokens
+            found.append(outcome)
+        return found
 
     def _structured(self, decision: RouteDecision) -> Branch:
         lost = [
@@ -234,6 +247,7 @@ class _Branches:
             self._unreachable,
             beside_figures=routed.decision.route is Route.COMPOSITE,
             model=self._model,
+            spent=self._spent,
         )
 
 
@@ -291,7 +305,8 @@ def _summary(branches: Sequence[Branch], degradations: Sequence[Degradation], ca
     unknown = any(_names_unknown(branch) for branch in ended)
     end, refusal = EndReason.EXHAUSTED, None
     if answered:
-        end = answered[-1].end_reason
+        reasons = [*(branch.end.end_reason for branch in ended), *(summary.end_reason for summary in summaries)]
+        end = next((each for each in reasons if each in BUDGETS), answered[-1].end_reason)
     elif asked:
         end = EndReason.CLARIFICATION
     elif refused and not unknown:
@@ -305,6 +320,7 @@ def _summary(branches: Sequence[Branch], degradations: Sequence[Degradation], ca
         ),
         timings=tuple(timing for summary in summaries for timing in summary.timings),
         refusal=refusal,
+        prompt_tokens=sum(summary.prompt_tokens for summary in summaries),
         variants=tuple(variants) if call.options.explain >= ExplainLevel.PLAN else (),
     )
 

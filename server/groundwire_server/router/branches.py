@@ -32,7 +32,14 @@ from groundwire_server.evidence import (
 )
 from groundwire_server.llm import ModelFailed
 from groundwire_server.metric import MetricRequest, query_metric
-from groundwire_server.narrative import RetrievalParts, RetrieveRequest, Unreachable, retrieve
+from groundwire_server.narrative import (
+    EvidenceFrame,
+    RetrievalParts,
+    RetrieveRequest,
+    Unreachable,
+    retrieve,
+    within_budgets,
+)
 from groundwire_server.router.extract import Wording, choose_quotations
 from groundwire_server.router.frames import (
     AnswerOrigin,
@@ -54,7 +61,10 @@ from groundwire_server.security import drop_unreadable
 if TYPE_CHECKING:
     from groundwire_server.library import Snapshot
 
-__all__ = ["Branch", "NarrativeWriting", "clarified_branch", "narrative_branch", "structured_branch"]
+__all__ = ["BUDGETS", "Branch", "NarrativeWriting", "clarified_branch", "narrative_branch", "structured_branch"]
+
+BUDGETS = (EndReason.SOFT_BUDGET, EndReason.TOKEN_BUDGET)
+"""The ends of what a budget of the call has cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +120,8 @@ class NarrativeWriting:
         else:
             model.unseen = True
         rest: list[AnswerPart] = []
+        if model.over:
+            return
         if not (model.sent or model.dropped or model.declined or model.failure or model.unseen):
             model.failure = ModelFailed("The model answered nothing.").cause()
         if model.failure is not None or model.unseen:
@@ -125,6 +137,8 @@ class NarrativeWriting:
 
     def end(self, found: SubCallSummary) -> SubCallSummary:
         """How the branch ends, from how its retrieval did."""
+        if self.model.over:
+            return replace(found, end_reason=EndReason.SOFT_BUDGET)
         if self._refusal is None:
             return found
         return replace(found, end_reason=EndReason.REFUSED, refusal=make_refusal(self._refusal, self._language))
@@ -152,7 +166,11 @@ def structured_branch(
     """
     spoken = replace(call, options=replace(call.options, language=language))
     request = MetricRequest(tuple(queries))
-    frames = list(query_metric(request, spoken, snapshots, gate=parts.gate, degradations=degradations, most=most))
+
+    def run(bounded: Call) -> Iterator[EvidenceFrame]:
+        return query_metric(request, bounded, snapshots, gate=parts.gate, degradations=degradations, most=most)
+
+    frames = list(within_budgets(run, spoken))
     header, summary = frames[0], frames[-1]
     assert isinstance(header, Header)
     assert isinstance(summary, Summary)
@@ -177,10 +195,12 @@ def narrative_branch(
     *,
     beside_figures: bool,
     model: AnswerModel | None = None,
+    spent: int = 0,
 ) -> Branch:
     """Passages, and the sentences of theirs that answer, verbatim; nothing is said that no passage says.
 
     Args:
+        spent: tokens of the call's budget that other branches have taken.
         model: what writes the answer where the request leaves it to a model.
 
     Raises:
@@ -189,7 +209,11 @@ def narrative_branch(
     searched = RetrieveRequest(reading.question, request.top_k, request.mode, request.tuning)
     # The wordings that were searched tell which words of another language answer.
     explained = replace(call, options=replace(call.options, explain=max(call.options.explain, ExplainLevel.PLAN)))
-    frames = list(retrieve(searched, explained, snapshots, parts, unreachable))
+    frames = list(
+        within_budgets(
+            lambda bounded: retrieve(searched, bounded, snapshots, parts, unreachable), explained, spent=spent
+        )
+    )
     header, summary = frames[0], frames[-1]
     assert isinstance(header, Header)
     assert isinstance(summary, Summary)
@@ -216,7 +240,8 @@ def narrative_branch(
         writing = NarrativeWriting(ModelWriting(model, order, call), quotations, language)
     elif request.writer is not AnswerWriter.NONE:
         answer = quotations()
-    said = bool(answer) or writing is not None
+    # What a budget left out is no sign that there is nothing.
+    said = bool(answer) or writing is not None or (summary.end_reason in BUDGETS and not snippets)
     if not said and (request.writer is not AnswerWriter.NONE or not snippets) and summary.refusal is None:
         refusal = make_refusal(RefusalReason.NOTHING_FOUND, language)
         answer = [AnswerPart(refusal.text, (), AnswerOrigin.FIXED)]

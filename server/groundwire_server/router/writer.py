@@ -17,7 +17,9 @@ from datetime import timedelta
 
 from groundwire_server.errors import Cause
 from groundwire_server.evidence import (
+    BudgetOver,
     Call,
+    CancelToken,
     Degradation,
     DegradationKind,
     Label,
@@ -83,6 +85,7 @@ class ModelWriting:
         sent: parts that went out. dropped: sentences that did not, by the first reason against each.
         failure: why the model gave no whole answer. declined: it says that the passages do not answer.
         cut: the answer was longer than it may be. unseen: there was nothing that the model may be shown.
+        over: the soft budget of the call ran out before the answer's end.
     """
 
     model: AnswerModel
@@ -94,11 +97,14 @@ class ModelWriting:
     declined: bool = False
     cut: bool = False
     unseen: bool = False
+    over: bool = False
     timing: StageTiming | None = None
     evidence: tuple[Snippet, ...] = field(init=False)
     _withheld: int = field(init=False)
+    _soft: CancelToken = field(init=False)
 
     def __post_init__(self) -> None:
+        self._soft = self.call.softly().cancel
         citable = [
             each
             for each in drop_unreadable(self.order.snippets, self.call.principal)
@@ -150,6 +156,8 @@ class ModelWriting:
                     break
         except ModelFailed as error:
             self.failure = error.cause()
+        except BudgetOver:
+            self.over = True
         self.timing = StageTiming("write", timedelta(seconds=time.perf_counter() - started), seen, self.sent)
 
     def degradations(self) -> list[Degradation]:
@@ -164,6 +172,8 @@ class ModelWriting:
             found.append(Degradation(DegradationKind.ANSWER_FALLBACK, f"{COMPONENT}:clearance"))
         if self.cut:
             found.append(Degradation(DegradationKind.BUDGET_CUT, f"{COMPONENT}:length"))
+        if self.over:
+            found.append(Degradation(DegradationKind.BUDGET_CUT, f"{COMPONENT}:soft_budget"))
         return [self.call.accept(each) for each in found]
 
     @property
@@ -194,7 +204,7 @@ class ModelWriting:
                 close()
 
     def _stop(self) -> None:
-        self.call.cancel.check("write")
+        self._soft.check("write")
 
     def _end_early(self, reply: Reply, prose: Prose) -> None:
         """The model did not come to an end; what is no whole sentence is not read as one."""

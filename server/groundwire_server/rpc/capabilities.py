@@ -36,6 +36,8 @@ BUILT: frozenset[str] = frozenset(
         "metric.calculations",
         "metric.versions",
         "retrieval.lexical",
+        "soft_budget",
+        "token_budget",
         "tuning.graph",
         "valid_at",
     }
@@ -54,8 +56,7 @@ NOT_BUILT: frozenset[str] = frozenset(
         "index.representations",
         "index.tree",
         "resume",
-        "soft_budget",
-        "token_budget",
+        "route.soft_budget",
         "tuning.adaptive",
         "tuning.corrective",
         "tuning.decomposition",

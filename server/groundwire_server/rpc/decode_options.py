@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Literal
 
 from groundwire.v1 import stream_pb2
@@ -50,6 +50,7 @@ def decode_options(
             ErrorReason.UNKNOWN_NAME,
             f"{message.language[:40]!r} is none of {', '.join(LANGUAGES)}",
         )
+    soft_budget, token_budget = _soft_budget(message, findings), _token_budget(message, findings)
     _note_features(message, findings)
     return CallOptions(
         request_id=request_id,
@@ -60,9 +61,11 @@ def decode_options(
         known_at=known_at,
         valid_at=valid_at,
         explain=_explain(message, findings),
-        forbid=_forbid(message, findings, own_budget),
+        forbid=_forbid(message, findings, own_budget or soft_budget is not None or token_budget > 0),
         language=message.language,
         reference_date=given,
+        soft_budget=soft_budget,
+        token_budget=token_budget,
     )
 
 
@@ -117,14 +120,29 @@ def _forbid(message: stream_pb2.CallOptions, findings: Findings, own_budget: boo
     return frozenset(forbidden)
 
 
+def _soft_budget(message: stream_pb2.CallOptions, findings: Findings) -> timedelta | None:
+    if not message.HasField("soft_budget"):
+        return None
+    findings.uses("soft_budget")
+    given = message.soft_budget
+    if given.seconds < 0 or given.nanos < 0:
+        findings.add("options.soft_budget", ErrorReason.VALUE_OUT_OF_RANGE, "is below 0")
+        return None
+    # More than a day bounds nothing: no call lasts as long.
+    return timedelta(seconds=min(given.seconds, 86_400), microseconds=min(given.nanos, 999_999_999) // 1000)
+
+
+def _token_budget(message: stream_pb2.CallOptions, findings: Findings) -> int:
+    if message.token_budget < 0:
+        findings.add("options.token_budget", ErrorReason.VALUE_OUT_OF_RANGE, f"{message.token_budget} is below 0")
+        return 0
+    if message.token_budget:
+        findings.uses("token_budget")
+    return message.token_budget
+
+
 def _note_features(message: stream_pb2.CallOptions, findings: Findings) -> None:
     if message.HasField("resume"):
         findings.uses("resume")
-    if message.HasField("soft_budget"):
-        findings.uses("soft_budget")
-    if message.token_budget < 0:
-        findings.add("options.token_budget", ErrorReason.VALUE_OUT_OF_RANGE, f"{message.token_budget} is below 0")
-    elif message.token_budget:
-        findings.uses("token_budget")
     if message.explain == stream_pb2.EXPLAIN_LEVEL_TRACE:
         findings.uses("explain.trace")

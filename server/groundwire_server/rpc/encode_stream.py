@@ -172,6 +172,7 @@ def encode_summary(summary: Summary, *, returned: int, explain: ExplainLevel) ->
         candidates=summary.candidates,
         degradations=[encode_degradation(each) for each in summary.degradations],
         end_reason=stream_pb2.EndReason.ValueType(summary.end_reason),
+        prompt_tokens=summary.prompt_tokens,
     )
     for timing in summary.timings:
         _fill_timing(message.timings.add(), timing)

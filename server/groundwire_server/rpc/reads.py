@@ -121,6 +121,8 @@ class ReadService:
 
         findings = Findings()
         options = decode_options(request.options, findings, request_id=call.request_id)
+        if options.soft_budget is not None:
+            findings.uses("route.soft_budget")
         history = decode_history(request.history, findings)
         self._settle(findings, Filtered.EITHER, _call(call, options))
         return encode_decision(self._engine.route(request.question, _call(call, options), history))
@@ -133,7 +135,7 @@ class ReadService:
 
 
 def _call(call: RpcCall, options: CallOptions) -> Call:
-    return Call(call.principal, options, call.cancel)
+    return Call(call.principal, options, call.cancel, began=call.started)
 
 
 def _encoder(response: Callable[..., R], call: RpcCall, options: CallOptions) -> FrameEncoder[R]:
