@@ -67,6 +67,7 @@ FUNCTIONS: list[tuple[str, Any, set[str]]] = [
     ("facts._says_the_same", lambda version, columns: True, {"another_value_is_another_version"}),
     ("facts._with_label_kept", lambda transaction, record, strictest: record, {"a_figure_can_be_taken_back"}),
     ("facts._is_read_again", lambda version, record: False, {"what_is_approved_is_not_read_back"}),
+    ("facts._in_force", lambda undated: undated[-1:], {"what_waits_stands_between_nothing"}),
     ("facts.make_fact_id", lambda record: make_fact_id(record) + record.unit, {"units_and_periods_make_the_key"}),
     ("facts._VALUE", re.compile(r"[^x]*"), {"a_bad_figure_is_refused"}),
     ("edges.encode_attributes", lambda attributes: encode_attributes(()), {"an_edge_comes_out_as_it_went_in"}),

@@ -349,6 +349,21 @@ def what_is_approved_is_not_read_back(places: Places) -> None:
     store.close()
 
 
+def what_waits_stands_between_nothing(places: Places) -> None:
+    """A value that waits for review hides no repeat of the value before it, and is found when it is approved."""
+    store = places()(TickingClock())
+    records = [make_fact("10"), make_fact("12", review_status=ReviewStatus.PENDING)]
+    same(_put(store, *records), WriteCounts(2, 0), "a value, and another that waits")
+    same(_put(store, *records), WriteCounts(0, 2), "both again")
+    same(_put(store, make_fact("10", label=Label.CONFIDENTIAL)), WriteCounts(1, 0), "a stricter label")
+    same([f.record.value for f in store.reader().facts(Label.INTERNAL)], ["12"], "what is left to a reader below")
+    same(_put(store, make_fact("12", review_status=ReviewStatus.APPROVED)), WriteCounts(1, 0), "its approval")
+    found = store.reader().facts(Label.CONFIDENTIAL)
+    same(_values(found), ["10", "12"], "values after the approval")
+    same([f.record.review_status for f in found if f.record.value == "12"], [ReviewStatus.APPROVED], "its review")
+    store.close()
+
+
 def a_date_is_added_to_what_had_none(places: Places) -> None:
     """A value read again with its date of filing is no further version and stands where it was filed; a repeat without
     the date takes none back."""
@@ -422,6 +437,7 @@ CHECKS = (
     lines_tell_what_whole_figures_tell,
     a_figure_can_be_taken_back,
     what_is_approved_is_not_read_back,
+    what_waits_stands_between_nothing,
     a_date_is_added_to_what_had_none,
     extents_tell_what_whole_figures_tell,
     every_code_is_told_once,

@@ -181,10 +181,13 @@ def _put(transaction: Transaction, record: FactRecord, now: int) -> bool:
         columns = (*columns[:_FILED_AT], same.columns[_FILED_AT], *columns[_FILED_AT + 1 :])
     if same is not None and (same.columns == columns or _is_read_again(same, record)):
         return False
+    dead: set[int] = set()
     for version in living:
-        if version is same or (version not in readable and _is_relabelled(version, columns)):
+        other = version.label > record.label or (same is not None and version.label < record.label)
+        if version is same or (other and _is_relabelled(version, columns)):
             transaction.retire("fact", version.fact_row, version.label, version.event)
-    history = [version for version in readable if version is not same]
+            dead.add(version.fact_row)
+    history = [version for version in readable if version.fact_row not in dead]
     transaction.attributes.fix(record.label, record.attributes)
     event = birth_event("fact", fact_id, *columns, _history(history, columns))
     transaction.connection.execute(_INSERT, (fact_id, transaction.generation, event, *columns))
@@ -237,11 +240,21 @@ def _same_version(readable: list[_Version], columns: tuple[Any, ...]) -> _Versio
     undated = [version for version in beside if version.columns[_FILED_AT] is None]
     if columns[_FILED_AT] is None:
         # Without any like it, it repeats what its place said with a date.
-        beside = undated[-1:] or beside
+        beside = _in_force(undated) or beside
     else:
         exact = [version for version in beside if version.columns[_FILED_AT] == columns[_FILED_AT]]
         beside = [version for version in undated if _is_dated_by(version, columns)] + exact
     return next((version for version in reversed(beside) if _says_the_same(version, columns)), None)
+
+
+def _in_force(undated: list[_Version]) -> list[_Version]:
+    """Of what a place has given without a date: the last value, and all that wait for review.
+
+    What waits is no figure yet: it does not stand between a value and its repeat, and is found when it is approved.
+    """
+    waiting = [version for version in undated if version.columns[_REVIEW_AT] == ReviewStatus.PENDING]
+    approved = [version for version in undated if version.columns[_REVIEW_AT] != ReviewStatus.PENDING]
+    return sorted((*approved[-1:], *waiting), key=lambda version: version.fact_row)
 
 
 def _is_dated_by(version: _Version, columns: tuple[Any, ...]) -> bool:
@@ -261,6 +274,7 @@ def _is_read_again(version: _Version, record: FactRecord) -> bool:
 
 
 def _is_relabelled(version: _Version, columns: tuple[Any, ...]) -> bool:
+    """Whether a row under another label tells what a record tells: earlier versions do not show what was made secret."""
     return _says_the_same(version, columns) and version.columns[_FILED_AT] == columns[_FILED_AT]
 
 
