@@ -125,6 +125,7 @@ FUNCTIONS: list[tuple[str, Any, set[str]]] = [
     ),
     ("chunks.number_column", lambda strictest: "revision", {"revisions_are_counted_as_they_are_seen"}),
     ("fact_extents.encode_dimensions", lambda dimensions: "[CLOUD]", {"extents_tell_what_whole_figures_tell"}),
+    ("fact_keys.KNOWN", "born <= :g", {"many_keys_are_read_at_once"}),
     ("fact_codes._AXES", ("entity", "metric"), {"every_code_is_told_once"}),
     ("fact_pages._stands_at", lambda fact, place: False, {"figures_are_listed_in_order"}),
     ("edge_pages._is_of", lambda edge, source_doc: True, {"relations_are_listed_in_order"}),

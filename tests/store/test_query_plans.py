@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from groundwire_server.evidence import Label, Period, PeriodKind, ReviewStatus
-from groundwire_server.store import EdgePlace, FactPlace, SqliteStore, StoreReader
+from groundwire_server.store import EdgePlace, FactKey, FactPlace, SqliteStore, StoreReader
 from groundwire_server.store.conformance import START, make_document, make_edge, make_fact
 
 CLEARANCE = Label.INTERNAL
@@ -17,12 +17,14 @@ DAYS = (date(2024, 1, 1), date(2024, 12, 31))
 YEAR = Period("2024", PeriodKind.CALENDAR, *DAYS)
 SHOWN = frozenset({ReviewStatus.AUTO_APPROVED, ReviewStatus.APPROVED})
 FACT = FactPlace("REVENUE", "e1", *DAYS, "TOTAL", (), "report.pdf", "0", START, 1)
+KEY = FactKey("REVENUE", "ACME", "TOTAL", *DAYS)
 EDGE = EdgePlace("parent_of", "entity", "A", "entity", "B1", "0")
 READS: dict[str, Callable[[StoreReader], object]] = {
     "facts by key": lambda r: r.facts(CLEARANCE, metric="REVENUE", entity="ACME", channel="TOTAL", days=DAYS),
     "facts by metric": lambda r: r.facts(CLEARANCE, metric="REVENUE"),
     "facts by entity": lambda r: r.facts(CLEARANCE, entity="ACME"),
     "facts known then": lambda r: r.facts(CLEARANCE, metric="REVENUE", entity="ACME", known_at=START),
+    "facts by many keys": lambda r: r.facts_of(CLEARANCE, [KEY, KEY._replace(entity="e1")], known_at=START),
     "lines of facts": lambda r: r.fact_lines(CLEARANCE, metric="REVENUE", period=YEAR, channel="TOTAL", known_at=START),
     "how far facts of a metric reach": lambda r: r.fact_extent(CLEARANCE, metric="REVENUE"),
     "how far facts of an entity reach": lambda r: r.fact_extent(CLEARANCE, entity="ACME", metric="REVENUE"),

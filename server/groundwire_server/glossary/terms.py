@@ -160,7 +160,12 @@ def display_name(term: Term, language: str) -> str:
     >>> display_name(EntityTerm("ABW", synonyms=(Synonym("Aruba", "en"), Synonym("アルバ", "ja"))), "ja")
     'アルバ'
     """
-    own = next((synonym.text for synonym in term.synonyms if synonym.language == language), "")
-    english = next((synonym.text for synonym in term.synonyms if synonym.language == "en"), "")
-    preferred = (term.label, own) if language == "en" else (own, term.label)
-    return next(name for name in (*preferred, english, term.code) if name)
+    if language == "en" and term.label:
+        return term.label
+    own = english = ""
+    for synonym in term.synonyms:
+        if synonym.language == language:
+            own = own or synonym.text
+        if synonym.language == "en":
+            english = english or synonym.text
+    return own or term.label or english or term.code

@@ -193,7 +193,7 @@ def _compare(operation: Compare, call: Call, snapshots: Sequence[Snapshot]) -> _
     """One outcome an entity. Figures in unlike units stand beside each other in no table."""
     answers = Answers(VersionPolicy.LATEST, _for_figures(call), snapshots)
     queries = [MetricQuery(operation.metric, each, operation.period, operation.channel) for each in operation.entities]
-    answered = [answers.answer(place, query) for place, query in enumerate(queries)]
+    answered = answers.answer(queries)
     if len({unit_key(unit) for each in answered for unit in each.units}) > 1:
         return make_refusal(RefusalReason.UNLIKE_UNITS, call.options.language or "en")
     snippets = {snippet.snippet_id: snippet for each in answered for snippet in each.snippets}

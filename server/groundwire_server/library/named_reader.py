@@ -13,6 +13,7 @@ from groundwire_server.glossary import Glossary
 from groundwire_server.library.fact_names import FactCodes, FactNames
 from groundwire_server.store import (
     FactExtent,
+    FactKey,
     FactLine,
     FactPlace,
     FactRecord,
@@ -83,6 +84,23 @@ class _NamedReader:
             )
         ]
         return _named(found, names) if names else found
+
+    def facts_of(
+        self, clearance: Label, keys: Sequence[FactKey], *, known_at: datetime | None = None
+    ) -> list[list[StoredFact]]:
+        if not self.names:
+            return self._reader.facts_of(clearance, keys, known_at=known_at)
+        return [
+            self.facts(
+                clearance,
+                metric=key.metric,
+                entity=key.entity,
+                channel=key.channel,
+                days=(key.first, key.last),
+                known_at=known_at,
+            )
+            for key in keys
+        ]
 
     def fact_page(
         self,

@@ -32,10 +32,11 @@ from groundwire_server.metric.exit import fact_snippet
 from groundwire_server.metric.figures import Figure, FigureReader
 from groundwire_server.metric.fiscal import Days
 from groundwire_server.metric.lookup import Found, LibraryView, Missing, look_up
-from groundwire_server.metric.reading import Asking, Unread
+from groundwire_server.metric.reading import Asking, Reading, Unread, read_query
 from groundwire_server.metric.request import Calculation, VersionPolicy
 from groundwire_server.metric.texts import not_found_text
 from groundwire_server.metric.vocabulary import vocabulary_of
+from groundwire_server.store import FactKey
 from groundwire_server.text import detect_language
 
 if TYPE_CHECKING:
@@ -103,6 +104,15 @@ class Calculated:
     snippet: Snippet | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A query, and what each library reads in it."""
+
+    query: MetricQuery
+    asking: Asking
+    readings: Sequence[Reading | Unread]
+
+
 class Answers:
     """Answers the queries of one call."""
 
@@ -113,12 +123,33 @@ class Answers:
         self._glossaries = {view.library_id: view.vocabulary.glossary for view in self._views}
         self.dropped: tuple[Degradation, ...] = ()
 
-    def answer(self, place: int, query: MetricQuery) -> Answered:
-        """Exactly one outcome."""
+    def answer(self, queries: Sequence[MetricQuery]) -> list[Answered]:
+        """Exactly one outcome each. What is stored under the keys of several is read at once."""
+        asked = [self._read(query) for query in queries]
+        if len(asked) > 1:
+            for place, view in enumerate(self._views):
+                readings = (each.readings[place] for each in asked)
+                view.figures.read_ahead(
+                    FactKey(key.metric, key.entity, key.channel, key.period.first, key.period.last)
+                    for reading in readings
+                    if isinstance(reading, Reading)
+                    for key in reading.keys
+                )
+        return [self._answer(place, each) for place, each in enumerate(asked)]
+
+    def _read(self, query: MetricQuery) -> _Asked:
+        """What each library understands."""
         self._call.cancel.check("lookup")
         asking = asking_of(query, self._call)
-        language = asking.language
-        results = [look_up(query, view, asking, self._call.options.hint) for view in self._views]
+        return _Asked(query, asking, [read_query(query, view.vocabulary, asking) for view in self._views])
+
+    def _answer(self, place: int, asked: _Asked) -> Answered:
+        self._call.cancel.check("lookup")
+        query, asking, language = asked.query, asked.asking, asked.asking.language
+        results = [
+            look_up(query, view, asking, self._call.options.hint, reading=reading)
+            for view, reading in zip(self._views, asked.readings, strict=True)
+        ]
         founds = [result for result in results if isinstance(result, Found)]
         kept = self._narrowed(founds)
         if kept:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from itertools import groupby
@@ -22,7 +22,7 @@ from groundwire_server.evidence import (
     matches,
 )
 from groundwire_server.metric.request import VersionPolicy
-from groundwire_server.store import FactLine, FactRecord, StoredFact, StoreReader
+from groundwire_server.store import FactKey, FactLine, FactRecord, StoredFact, StoreReader
 
 __all__ = [
     "FACT_ATTRIBUTES",
@@ -72,6 +72,7 @@ class FigureReader:
     """Reads the figures of one library for one call. PENDING values do not exist here, and so hide nothing.
 
     folds: a figure that stands in several places of one filing is told once, by the last of them.
+    ahead: what is stored under keys that were read all at once.
     """
 
     library_id: str
@@ -79,6 +80,13 @@ class FigureReader:
     call: Call
     versions: VersionPolicy = VersionPolicy.LATEST
     folds: bool = True
+    ahead: dict[FactKey, list[StoredFact]] = field(default_factory=dict, compare=False)
+
+    def read_ahead(self, keys: Iterable[FactKey]) -> None:
+        """Read many keys at once, of which figures will be asked for one by one."""
+        wanted = [key for key in dict.fromkeys(keys) if key not in self.ahead]
+        known_at = self.call.options.known_at
+        self.ahead.update(zip(wanted, self.reader.facts_of(self._clearance, wanted, known_at=known_at), strict=True))
 
     def stated(self, metric: str, entity: str) -> list[StoredFact]:
         """Every visible filed value of a metric of an entity, whatever its period, channel and dimensions."""
@@ -111,14 +119,22 @@ class FigureReader:
         return sorted(figures, key=_order)
 
     def _stored(self, metric: str, entity: str, days: Period | None, channel: str | None) -> list[StoredFact]:
+        if self.ahead and days is not None and channel is not None:
+            held = self.ahead.get(FactKey(metric, entity, channel, days.first, days.last))
+            if held is not None:
+                return held
         return self.reader.facts(
-            min(self.call.principal.clearance, Label.CONFIDENTIAL),
+            self._clearance,
             metric=metric,
             entity=entity,
             channel=channel,
             days=None if days is None else (days.first, days.last),
             known_at=self.call.options.known_at,
         )
+
+    @property
+    def _clearance(self) -> Label:
+        return min(self.call.principal.clearance, Label.CONFIDENTIAL)
 
     def _is_visible(self, fact: StoredFact) -> bool:
         options = self.call.options

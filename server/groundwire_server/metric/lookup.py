@@ -20,7 +20,7 @@ from groundwire_server.glossary import (
 )
 from groundwire_server.metric.figures import Figure, FigureReader, is_instant, period_of
 from groundwire_server.metric.fiscal import fiscal_spans, is_outdated
-from groundwire_server.metric.reading import Asking, Key, Unread, read_query
+from groundwire_server.metric.reading import Asking, Key, Reading, Unread, read_query
 from groundwire_server.metric.texts import ambiguous_text
 from groundwire_server.metric.units import unit_key
 from groundwire_server.metric.vocabulary import Vocabulary
@@ -64,7 +64,12 @@ class Missing:
 
 
 def look_up(
-    query: MetricQuery, view: LibraryView, asking: Asking, hint: Filter | None, entities: Resolution | None = None
+    query: MetricQuery,
+    view: LibraryView,
+    asking: Asking,
+    hint: Filter | None,
+    entities: Resolution | None = None,
+    reading: Reading | Unread | None = None,
 ) -> Found | Missing | Unread:
     """What one library knows.
 
@@ -73,8 +78,9 @@ def look_up(
 
     Args:
         entities: what the name of the entity means, where that is known from elsewhere.
+        reading: what the names mean, where they are read already.
     """
-    reading = read_query(query, view.vocabulary, asking, entities)
+    reading = reading or read_query(query, view.vocabulary, asking, entities)
     if isinstance(reading, Unread):
         return _with_periods(reading, query, view, asking.reference)
     dimensions = _dimensions(query, view, asking.language)

@@ -82,7 +82,7 @@ def query_metric(
         return
     started = time.perf_counter()
     answers = Answers(request.versions, call, snapshots)
-    found = [answers.answer(place, query) for place, query in enumerate(queries)]
+    found = answers.answer(queries)
     calculated = [answers.calculation(place, each, found) for place, each in enumerate(request.calculations)]
     elapsed = timedelta(seconds=time.perf_counter() - started)
     ordered = sorted(snapshots, key=lambda snapshot: snapshot.library_id)

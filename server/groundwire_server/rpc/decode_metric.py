@@ -35,17 +35,15 @@ def decode_metric_request(message: metric_pb2.QueryMetricRequest, most: int, fin
 
 def decode_query(message: metric_pb2.MetricQuery, path: str, findings: Findings) -> MetricQuery:
     """One figure, named as the caller says it."""
-    for field in ("metric", "entity", "period"):
-        findings.required(f"{path}.{field}", getattr(message, field))
-    for field in ("metric", "entity", "period", "channel"):
-        check_name(f"{path}.{field}", getattr(message, field), findings)
-    return MetricQuery(
-        metric=message.metric,
-        entity=message.entity,
-        period=message.period,
-        channel=message.channel,
-        dimensions=decode_dimensions(list(message.dimensions), f"{path}.dimensions", findings),
-    )
+    metric, entity, period, channel = message.metric, message.entity, message.period, message.channel
+    for field, name in (("metric", metric), ("entity", entity), ("period", period)):
+        findings.required(f"{path}.{field}", name)
+    for field, name in (("metric", metric), ("entity", entity), ("period", period), ("channel", channel)):
+        if len(name) > MAX_NAME_CHARS:
+            check_name(f"{path}.{field}", name, findings)
+    axes = list(message.dimensions)
+    dimensions = decode_dimensions(axes, f"{path}.dimensions", findings) if axes else ()
+    return MetricQuery(metric, entity, period, channel, dimensions)
 
 
 def _product(message: metric_pb2.MetricProduct, most: int, findings: Findings) -> MetricProduct:

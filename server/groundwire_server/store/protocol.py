@@ -13,6 +13,7 @@ from groundwire_server.store.rows import (
     ChunkMeta,
     FactAxes,
     FactExtent,
+    FactKey,
     FactLine,
     FactPlace,
     FactRecord,
@@ -166,6 +167,12 @@ class StoreReader(GraphReader, Protocol):
         days: first and last day of the period, whatever its canonical form.
         known_at: only what was filed by then; a value without filed_at as the store had recorded it then.
         """
+        ...
+
+    def facts_of(
+        self, clearance: Label, keys: Sequence[FactKey], *, known_at: datetime | None = None
+    ) -> list[list[StoredFact]]:
+        """What `facts` gives for each of many keys, in their order."""
         ...
 
     def fact_page(

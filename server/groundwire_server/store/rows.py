@@ -22,6 +22,7 @@ __all__ = [
     "EdgeRecord",
     "FactAxes",
     "FactExtent",
+    "FactKey",
     "FactLine",
     "FactPlace",
     "FactRecord",
@@ -402,6 +403,16 @@ class EdgeColumns:
     extractor: tuple[str, ...]
     valid_from: tuple[str, ...]
     valid_to: tuple[str, ...]
+
+
+class FactKey(NamedTuple):
+    """Under what a figure is asked for: codes, and the first and last day of its period."""
+
+    metric: str
+    entity: str
+    channel: str
+    first: date
+    last: date
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import dataclasses
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 from functools import cache
+from operator import attrgetter
 from typing import Any, TypeVar, get_args, get_type_hints
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
@@ -65,12 +66,35 @@ def _decoder(full_name: str) -> Read:
     cls = _CLASSES[full_name]
     descriptor: Any = MIRRORS[cls].DESCRIPTOR
     hints = get_type_hints(cls)
+    plain: list[str] = []
     readers: list[tuple[str, Read]] = []
-    for field in dataclasses.fields(cls):
-        read = _reader(descriptor, field.name, optional=type(None) in get_args(hints[field.name]))
+    for each in dataclasses.fields(cls):
+        optional = type(None) in get_args(hints[each.name])
+        field = descriptor.fields_by_name.get(each.name)
+        if field is not None and _is_plain(field) and not (optional and field.has_presence):
+            plain.append(each.name)
+            continue
+        read = _reader(descriptor, each.name, optional=optional)
         if read is not None:
-            readers.append((field.name, read))
-    return lambda message: cls(**{name: read(message) for name, read in readers})
+            readers.append((each.name, read))
+    if len(plain) < 2:  # with one name attrgetter gives no tuple
+        readers += [(name, attrgetter(name)) for name in plain]
+        return lambda message: cls(**{name: read(message) for name, read in readers})
+    get, names = attrgetter(*plain), tuple(plain)
+
+    def decode_fields(message: Any) -> Any:
+        """Most fields are plain ones; those are got in one step."""
+        values = dict(zip(names, get(message), strict=True))
+        for name, read in readers:
+            values[name] = read(message)
+        return cls(**values)
+
+    return decode_fields
+
+
+def _is_plain(field: FieldDescriptor) -> bool:
+    """Whether a value of the field is what a typed value has."""
+    return field.enum_type is None and field.message_type is None and not _is_repeated(field)
 
 
 def _reader(descriptor: Descriptor, name: str, *, optional: bool) -> Read | None:
@@ -79,7 +103,11 @@ def _reader(descriptor: Descriptor, name: str, *, optional: bool) -> Read | None
         return _oneof_reader(descriptor, name) if name in descriptor.oneofs_by_name else None
     convert = _converter(field)
     if _is_repeated(field):
-        return lambda message: tuple(known for each in getattr(message, name) if (known := convert(each)) is not None)
+        return lambda message: (
+            tuple([known for each in members if (known := convert(each)) is not None])
+            if (members := getattr(message, name))
+            else ()
+        )
     if optional and field.has_presence:
         return lambda message: convert(getattr(message, name)) if message.HasField(name) else None
     return lambda message: convert(getattr(message, name))

@@ -11,6 +11,7 @@ from groundwire_server.store.conformance.check import Places, expect, same
 from groundwire_server.store.conformance.samples import START, TickingClock, a_full_fact, make_fact
 from groundwire_server.store.protocol import Store
 from groundwire_server.store.rows import (
+    FactKey,
     FactRecord,
     StoredFact,
     WriteCounts,
@@ -227,6 +228,37 @@ def lines_tell_what_whole_figures_tell(places: Places) -> None:
     store.close()
 
 
+def many_keys_are_read_at_once(places: Places) -> None:
+    """Keys read together give what each gives alone, in the order asked, however many there are."""
+    clock = TickingClock()
+    store = places()(clock)
+    entities = ["ACME", "日本", 'a "quoted" one', *(f"E{number}" for number in range(230))]
+    _put(store, *(make_fact(str(number), entity=entity) for number, entity in enumerate(entities)))
+    _put(store, make_fact("-1", entity="ACME", label=Label.CONFIDENTIAL), make_fact("-2", entity="E0", channel="WEB"))
+    clock.moment += 100 * _DAY
+    _put(store, make_fact("-3", entity="日本"), make_fact("-4", entity="E1", review_status=ReviewStatus.PENDING))
+    reader, days = store.reader(), (date(2024, 1, 1), date(2024, 12, 31))
+    keys = [FactKey("REVENUE", entity, "TOTAL", *days) for entity in [*reversed(entities), "nobody", "ACME"]]
+    keys += [FactKey("REVENUE", "E0", "WEB", *days), FactKey("REVENUE", "E0", "TOTAL", days[0], days[0])]
+    for clearance in (Label.INTERNAL, Label.CONFIDENTIAL):
+        for known_at in (None, START + _DAY / 2):
+            alone = [
+                reader.facts(
+                    clearance,
+                    metric=key.metric,
+                    entity=key.entity,
+                    channel=key.channel,
+                    days=(key.first, key.last),
+                    known_at=known_at,
+                )
+                for key in keys
+            ]
+            same(reader.facts_of(clearance, keys, known_at=known_at), alone, f"many keys known at {known_at}")
+            expect(sum(map(len, alone)) > 230, "there are figures under the keys")
+    same(reader.facts_of(Label.INTERNAL, []), [], "no keys")
+    store.close()
+
+
 def extents_tell_what_whole_figures_tell(places: Places) -> None:
     """How far figures reach is what one sees who reads each of them."""
     store = places()(TickingClock())
@@ -435,6 +467,7 @@ CHECKS = (
     units_and_periods_make_the_key,
     facts_are_found_by_key,
     lines_tell_what_whole_figures_tell,
+    many_keys_are_read_at_once,
     a_figure_can_be_taken_back,
     what_is_approved_is_not_read_back,
     what_waits_stands_between_nothing,

@@ -32,6 +32,7 @@ __all__ = [
     "FACT_COLUMNS",
     "KNOWN",
     "fact_of_row",
+    "in_versions",
     "last_words",
     "put_facts",
     "read_facts",
@@ -324,8 +325,13 @@ def read_facts(
     statement = FACT + " AND ".join([state, *(f"{column} = :{column}" for column in sorted(wanted))])
     moment, then = known or (0, 0)
     parameters = {"g": generation, "label": strictest, "known": moment, "then": then, **wanted}
-    facts = [fact_of_row(row) for row in connection.execute(statement, parameters).fetchall()]
-    if known is not None:
+    rows = connection.execute(statement, parameters).fetchall()
+    return in_versions([fact_of_row(row) for row in rows], at_a_moment=known is not None)
+
+
+def in_versions(facts: list[StoredFact], *, at_a_moment: bool) -> list[StoredFact]:
+    """The values of some facts in the order of their versions; at a moment only those that stood then."""
+    if at_a_moment:
         facts = [facts[place] for place in last_words([_words(fact) for fact in facts])]
     return sorted(facts, key=lambda fact: (fact.fact_id, fact.record.filed_at or fact.recorded_at, fact.fact_row))
 

@@ -24,6 +24,7 @@ from groundwire_server.store.rows import (
     EdgeColumns,
     EdgePlace,
     FactExtent,
+    FactKey,
     FactLine,
     FactPlace,
     IngestState,
@@ -43,6 +44,7 @@ from groundwire_server.store.sqlite import (
     embeddings,
     fact_codes,
     fact_extents,
+    fact_keys,
     fact_lines,
     fact_pages,
     facts,
@@ -202,6 +204,13 @@ class SqliteReader:
         if days is not None:
             wanted |= {"period_first": days[0].isoformat(), "period_last": days[1].isoformat()}
         return self._facts(clearance, wanted, known_at)
+
+    def facts_of(
+        self, clearance: Label, keys: Sequence[FactKey], *, known_at: datetime | None = None
+    ) -> list[list[StoredFact]]:
+        with self._pool.connection() as connection:
+            known = self._known(connection, known_at)
+            return fact_keys.read_facts_of(connection, self._generation, readable_labels(clearance), keys, known)
 
     def fact(self, clearance: Label, fact_id: str, *, known_at: datetime | None = None) -> list[StoredFact]:
         return self._facts(clearance, {"fact_id": fact_id}, known_at)
