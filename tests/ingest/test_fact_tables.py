@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from groundwire_server.errors import DocumentRefused, ErrorReason, InvalidRequest
+from groundwire_server.errors import DocumentRefused, ErrorReason, InvalidRequest, RowRefused
 from groundwire_server.evidence import Attribute, Dimension
 from groundwire_server.ingest.facts import FactRules
 from groundwire_server.store.rows import make_fact_id
@@ -773,3 +773,78 @@ def test_any_bytes_are_rows_or_a_refusal(raw: bytes) -> None:
         except DocumentRefused:
             continue
         assert all(number >= 0 for number, _ in rows)
+
+
+# What a table does not say for certain.
+
+
+@pytest.mark.parametrize(
+    ("table", "why"),
+    [
+        ("Item,,2023,,2024\n,Q1,Q2,Q1,Q2\nRevenue,1,2,3,4\n", "it is not clear over which columns '2023' stands"),
+        ("Item,2023,,2024,\n,Budget,Actual,Budget,Actual\nRevenue,9,1,9,2\n", "Budget, Budget"),
+        ("項目,2023年,2024年\n,予算,予算\n売上高,9,1\n", "says more of their columns"),
+        ("Item,Q1,Q2\nRevenue,12,13\nProfit,3,4\n", "has a heading that is a period"),
+        ("Item,Q1,Q2\nRevenue,2012,2013\nProfit,3,4\n", "row 1 stands above the headings"),
+        ("Item,Budget,Actual\n,2024,2023\nRevenue,9,1\n", "Actual, Budget"),
+        ("項目,上半期,下半期\n売上高,12,13\n利益,3,4\n", "has a heading that is a period"),
+        ("Item,2023\nRevenue,12\nNote:,in millions of dollars\n", "row 3 speaks of a scale"),
+        (
+            "(USD in millions)\nItem,2023\nRevenue,12\nOperating data (in thousands):,\nUsers,5\n",
+            "row 4 speaks of a scale",
+        ),
+        ("USD in millions\nItem,2023\nRevenue,12\nIn thousands of tonnes,\nSteel,5\n", "row 4 speaks of a scale"),
+    ],
+)
+def test_what_headings_and_remarks_leave_open_refuses_the_file(table: str, why: str) -> None:
+    with pytest.raises(DocumentRefused) as raised:
+        _csv(table)
+    assert why in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("code", "period"),
+    [
+        ('"FY"yyyy', "FY2023"),
+        ('"Q1" yyyy', "2023Q1"),
+        ('yyyy"年"m"月期"', "2022-04-01/2023-03-31"),
+        ('"Year ended" d mmmm yyyy', "2022-04-01/2023-03-31"),
+        ('yyyy"年"m"月"', "2023-03"),
+        ('"as of" d mmmm yyyy', "2023-03-31"),
+    ],
+)
+def test_words_that_a_format_writes_beside_a_day_are_read(code: str, period: str) -> None:
+    book = Book()
+    sheet = book.sheet("S", [["Item"], ["Revenue", 1]])
+    sheet.write(0, 1, datetime.datetime(2023, 3, 31), book.book.add_format({"num_format": code}))
+    (record,) = good(read("book.xlsx", book.raw(), WIDE))
+    assert record.period == period
+
+
+def test_a_remark_of_millions_below_the_last_figures_is_a_remark() -> None:
+    (record,) = [
+        each for _, each in _csv("(USD in millions)\nItem,2023\nRevenue,12\n(1) After a charge of 5 thousand,\n")
+        if not isinstance(each, RowRefused)
+    ]  # fmt: skip
+    assert record.value == "12000000"
+
+
+@pytest.mark.parametrize("note", ["forecast", "予想", "计划", "budget", "pro forma", "unconsolidated", "April 2020"])
+def test_a_note_that_makes_another_figure_of_it_is_never_dropped(note: str) -> None:
+    rows = _csv(f"Item,2023,2024 ({note})\nRevenue,1,2\n")
+    assert [each.value for _, each in rows if not isinstance(each, RowRefused)] == ["1"]
+    assert [reason for _, _, _, reason, _ in refused(rows)] == ["FACT_PERIOD_MALFORMED"]
+    (told,) = refused(_csv(f"metric,entity,period,value\nRevenue,ACME,2024 ({note}),2\n", ""))
+    assert told[1:4:2] == ("period", "FACT_PERIOD_MALFORMED")
+
+
+@pytest.mark.parametrize("note", ["restated", "Unaudited", "1", "Note 4", "実績", "经审计", "CY2024", "令和6年"])
+def test_a_note_that_says_nothing_more_is_dropped(note: str) -> None:
+    (record,) = good(_csv(f"Item,2024 ({note})\nRevenue,1\n"))
+    assert (record.period, record.value) == ("2024", "1")
+
+
+@pytest.mark.parametrize("heading", ["112年", "第76期", "R6", "Q1", "本期", "前期", "第2四半期", "YTD"])
+def test_a_column_that_is_meant_as_a_period_is_told(heading: str) -> None:
+    rows = _csv(f"Item,2024,{heading}\nRevenue,1,2\n")
+    assert [(column, reason) for _, column, _, reason, _ in refused(rows)] == [(heading, "FACT_PERIOD_MALFORMED")]

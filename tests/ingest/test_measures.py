@@ -17,6 +17,7 @@ from groundwire_server.ingest.measures import (
     read_measure,
     read_title,
     same_unit,
+    speaks_of_scale,
     split_measure,
 )
 from groundwire_server.ingest.settling import Settled, kind_of_name, settle
@@ -45,6 +46,8 @@ MEASURES = [
     ("除每股数据外，人民币千元", 3, "CNY"), ("单位：元", None, "CNY"), ("Margin (%)", None, "PERCENT"),
     ("％", None, "PERCENT"), ("Leverage (x)", None, "times"), ("(倍)", None, "times"),
     ("EPS (USD/share)", None, "USD/shares"), ("USD per share", None, "USD/shares"), ("Spread (bps)", None, "BPS"),
+    ("kEUR", 3, "EUR"), ("in MSEK", 6, "SEK"), ("RMB‘000", 3, "CNY"), ("USD 1,000s", 3, "USD"),
+    ("in 1,000,000s", 6, ""), ("单位：亿元 币种：人民币", 8, "CNY"), ("以百万元为单位，人民币", 6, "CNY"),
 ]  # fmt: skip
 
 
@@ -58,7 +61,33 @@ NOTHING = [
     "M", "K", "Plan B", "USD_M", "(m)", "(k persons)", "(kt CO2e)", "(A)", "USD/EUR", "EUR/USD exchange rate",
     "百万円未満", "Cash in bank", "Investments in associates", "Share", "10", "100", "1,000", "Net sales (pro forma)",
     "USD EUR", "(in USD and EUR)", "million thousand", "ドル箱", "売上高(連結)",
+    # A thousand in one language and more in another.
+    "T€", "T EUR", "€T", "R$ mil", "US$ mil",
+    # Two scales or two units, one for one thing and one for another.
+    "($ in millions, shares in thousands)", "Sales in thousands, profit in millions", "万元，%", "(USD, %)",
+    "単位：円、％", "In millions (unless stated in thousands)", "売上高は百万円、株数は千株",
 ]  # fmt: skip
+
+
+SCALES_OF_OTHERS = [
+    "T€", "T EUR", "R$ mil", "(000 omitted)", "Rs. in Lacs", "₹ Cr", "EUR x 1000", "×10⁶", "(10^6 USD)", "10³ EUR",
+    "EUR 1.000", "Units: 1000 EUR", "in Millionen Euro", "en milliers d'euros", "millones de euros", "R$ milhões",
+    "тыс. руб.", "단위: 백만원", "（千トン）", "单位：万辆", "単位：百 万 円", "thous. $", "mlrd EUR",
+    "inmillions", "USD_M", "($ in millions, shares in thousands)", "万元，%",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", SCALES_OF_OTHERS)
+def test_a_scale_that_is_not_read_is_seen(text: str) -> None:
+    assert read_measure(text).power is None
+    assert speaks_of_scale(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["Vermillion Inc", "Acme 2024", "More than 1,000 stores", "売上高", "千葉県", "Table 10"]
+)
+def test_a_name_is_no_scale(text: str) -> None:
+    assert not speaks_of_scale(text)
 
 
 @pytest.mark.parametrize("text", NOTHING)
@@ -156,6 +185,18 @@ def test_names_of_what_a_heading_leaves_alone(name: str, kind: str) -> None:
 MILLIONS, USD_MILLIONS = Measure(6), Measure(6, "USD")
 SETTLED = [
     # cell, row, above, unit of the term, name, value, unit, decimals
+    ("169148", NO_MEASURE, USD_MILLIONS, "", "Gross margin", "169148000000", "USD", -6),
+    ("5%", NO_MEASURE, USD_MILLIONS, "", "Gross margin", "5", "PERCENT", None),
+    ("5", Measure(None, "stores"), USD_MILLIONS, "", "Number of stores", "5", "stores", None),
+    *[
+        ("15", NO_MEASURE, USD_MILLIONS, "", name, "15000000", "USD", -6)
+        for name in (
+            "Accounts receivable from customers", "Deposits from customers", "Purchase price", "Cash in bank",
+            "现金及现金等价物",
+            "期末数", "合计数", "営業利益", "人件費", "Other, net", "Cost of sales (restated)", "Stores and supplies",
+            "Profit/(loss)", "Changes in working capital", "Investments in associates", "股本",
+        )
+    ],
     ("12.5", NO_MEASURE, NO_MEASURE, "", "Revenue", "12.5", "", None),
     ("12.5", NO_MEASURE, USD_MILLIONS, "", "Revenue", "12500000", "USD", -5),
     ("12.50", NO_MEASURE, MILLIONS, "USD", "Revenue", "12500000", "USD", -4),
@@ -202,6 +243,48 @@ def test_what_beats_what(
 @pytest.mark.parametrize(
     ("cell", "row", "above", "term", "name"),
     [
+        *[
+            ("15", NO_MEASURE, Measure(6, unit), "", name)
+            for unit in ("JPY", "")
+            for name in (
+                "Number of stores",
+                "Stores",
+                "Active users",
+                "Exchange rate USD/JPY",
+                "Share price",
+                "Return on equity",
+                "Gross margin",
+                "Interest coverage",
+                "Debt/EBITDA",
+                "Days sales outstanding",
+                "YoY",
+                "Revenue growth",
+                "店舗数",
+                "顧客数",
+                "販売台数",
+                "株価",
+                "1株配当",
+                "配当性向",
+                "為替レート",
+                "PER",
+                "従業員",
+                "员工总数",
+                "周转天数",
+                "研发人员数量",
+                "同比增长",
+                "总股本",
+                "销量",
+                "Steel (kt)",
+                "Stores (units)",
+                "Energy (GWh)",
+                "产量（吨）",
+                "销量（万辆）",
+                "床数（床）",
+                "Subscribers in thousands",
+                "Subscribers, thousands",
+                "Users: millions",
+            )
+        ],
         ("$12", Measure(None, "EUR"), NO_MEASURE, "", "Revenue"),
         ("12", Measure(None, "EUR"), USD_MILLIONS, "", "Revenue"),
         ("€12", NO_MEASURE, USD_MILLIONS, "", "Revenue"),

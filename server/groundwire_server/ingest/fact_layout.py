@@ -15,8 +15,9 @@ from decimal import Decimal
 
 from groundwire_server.errors import DocumentRefused, ErrorReason, RowRefused
 from groundwire_server.evidence import Locator
-from groundwire_server.ingest.cell_value import is_missing, without_notes
+from groundwire_server.ingest.cell_value import CellRules, is_missing, read_cell, without_notes
 from groundwire_server.ingest.fact_mapping import FACT_FIELDS, FactMapping
+from groundwire_server.ingest.fact_periods import says_nothing_more
 from groundwire_server.ingest.fact_values import refuse
 from groundwire_server.ingest.measures import (
     NO_MEASURE,
@@ -53,6 +54,8 @@ _RANGE = re.compile(r"#([A-Z]{1,3}):#([A-Z]{1,3})", re.IGNORECASE)
 _TIMES = ("filed", "valid_as_of")
 _MOST_SHOWN = 12
 _SCALE = "mapping_toml.scale"
+_HEADER_ROWS = "mapping_toml.header_rows"
+_DECIDED = (_SCALE, _HEADER_ROWS)
 SCALE = "scale"
 """A column of this name counts the figures of its row in powers of ten."""
 _SCALE_WORDS = frozenset({"scale", "multiplier", "unitmultiplier", "unit_mult", "unitmult", "powercode", "倍率"})
@@ -160,7 +163,7 @@ def read_sheet_figures(
     """
     table = layout.mapping.table
     layout = replace(layout, signs=heading.signs)
-    section, label, stated = NO_MEASURE, "", False
+    section, label, stated, doubtful = NO_MEASURE, "", False, 0
     yield from _passed_over(heading, layout)
     for row in rows:
         if row.number <= heading.last or (table.first_row and row.number < table.first_row):
@@ -190,26 +193,39 @@ def read_sheet_figures(
                 details={"field": "mapping_toml.last_row"},
             )
         said = _section(row, heading, layout)
-        unscaled = table.power is None and section.over(heading.measure).power is None
-        if unscaled and ((said and stated) or (not said and _notes_a_scale(row))):
-            raise DocumentRefused(
-                ErrorReason.CONTRADICTION,
-                f"{layout.name}: row {row.number} speaks of a scale, and it is not clear for which figures.",
-                hint="Say scale in the mapping.",
-                details={"field": _SCALE},
-            )
+        power = section.over(heading.measure).power
+        notes = table.power is None and not said and _notes_a_scale(row, power, layout)
+        if table.power is None and power is None and ((said and stated) or notes):
+            raise _unclear_scale(row.number, layout)
         if said:
-            section = said
+            section, doubtful = said, 0
             continue
+        if doubtful and any(_is_figure(_cell(row, value.column)) for value in heading.columns.values):
+            raise _unclear_scale(doubtful, layout)
+        # A remark below the last figures may speak of millions; one above figures says what they are counted in.
+        doubtful = row.number if notes else doubtful
         stated = True
         label = _label_alone(row, heading, layout) or label
         yield from _figures(row, heading, section, label, layout)
 
 
-def _notes_a_scale(row: SheetRow) -> bool:
-    """Whether a row is a remark, a text and nothing else, that names a scale: "Note: amounts in millions"."""
-    texts = {cell.text for cell in row.cells if cell}
-    return len(texts) == 1 and speaks_of_scale(next(iter(texts)))
+def _notes_a_scale(row: SheetRow, power: int | None, layout: Layout) -> bool:
+    """Whether a row is a remark that names a scale other than the one that holds: "Note: amounts in millions"."""
+    texts = list(dict.fromkeys(cell.text for cell in row.cells if cell))
+    if not any(map(speaks_of_scale, texts)) or any(_is_figure(cell) for cell in row.cells if cell):
+        return False
+    return power is None or any(
+        speaks_of_scale(text) and read_measure(text, layout.signs).power != power for text in texts
+    )
+
+
+def _unclear_scale(number: int, layout: Layout) -> DocumentRefused:
+    return DocumentRefused(
+        ErrorReason.CONTRADICTION,
+        f"{layout.name}: row {number} speaks of a scale, and it is not clear for which figures.",
+        hint="Say scale in the mapping.",
+        details={"field": _SCALE},
+    )
 
 
 def _label_alone(row: SheetRow, heading: Heading, layout: Layout) -> str:
@@ -258,9 +274,11 @@ def find_heading(rows: Sequence[SheetRow], layout: Layout) -> Heading:
             if len(chosen) < levels:
                 continue
             try:
-                return _extended(rows, place, _heading(rows, chosen, layout), layout)
+                heading = _heading(rows, chosen, layout)
+                _refuse_above(rows[place - 1] if place else None, heading, layout)
+                return _extended(rows, place, heading, layout)
             except DocumentRefused as error:
-                if error.details.get("field") == _SCALE:
+                if error.details.get("field") in _DECIDED:
                     raise
                 fits = len(_REQUIRED) - len(_lacking(_names(chosen, layout), layout))
                 if fits > nearest or refusal is None:
@@ -291,12 +309,59 @@ def _extended(rows: Sequence[SheetRow], place: int, heading: Heading, layout: La
         units = all(read_measure(cell.text, layout.signs) for cell in under)
         try:
             longer = _heading(rows, [*rows[place : at + 1], below], layout)
-        except DocumentRefused:
+        except DocumentRefused as error:
+            if error.details.get("field") in _DECIDED:
+                raise
+            _refuse_further_heading(below, under, heading, layout)
             break
         if len(longer.columns.values) < len(heading.columns.values) or not (units or wide.heading == ("period",)):
+            _refuse_further_heading(below, under, heading, layout)
             break
         heading, at = longer, at + 1
     return heading
+
+
+def _refuse_further_heading(row: SheetRow, under: Sequence[Cell], heading: Heading, layout: Layout) -> None:
+    """Raises where a row says more of the columns than is understood, "Budget" and "Actual" below "2023"."""
+    labels = [_cell(row, column).text for column, name in heading.columns.fields.items() if _is_field(name)]
+    if any(label.strip() and not read_title(label, layout.signs) for label in labels):
+        return
+    if any(_is_figure(cell) or is_missing(cell.text) or says_nothing_more(cell.text) for cell in under):
+        return
+    raise DocumentRefused(
+        ErrorReason.CONTRADICTION,
+        f"{layout.name}: row {row.number} stands below the headings and says more of their columns: "
+        f"{', '.join(cell.text[:40] for cell in under[:4])}.",
+        hint="Say in the mapping which rows are the heading (header_rows), and what each of them is (wide.heading).",
+        details={"field": _HEADER_ROWS},
+    )
+
+
+def _refuse_above(row: SheetRow | None, heading: Heading, layout: Layout) -> None:
+    """Raises where the row above says what the headings of a wide table do not: "Budget" and "Actual" above years."""
+    if row is None or layout.mapping.table.wide is None:
+        return
+    cells = [_cell(row, value.column) for value in heading.columns.values]
+    texts = {cell.text for cell in cells if cell and not _is_figure(cell)}
+    more = [text for text in texts if not (read_measure(text, layout.signs) or says_nothing_more(text))]
+    if more and len(texts) > 1:
+        raise DocumentRefused(
+            ErrorReason.CONTRADICTION,
+            f"{layout.name}: row {row.number} stands above the headings and says more of their columns: "
+            f"{', '.join(text[:40] for text in sorted(texts)[:4])}.",
+            hint="Say in the mapping which rows are the heading (header_rows), and what each is (wide.heading).",
+            details={"field": _HEADER_ROWS},
+        )
+
+
+def _is_figure(cell: Cell) -> bool:
+    if cell.kind is not CellKind.TEXT:
+        return cell.kind is CellKind.NUMBER
+    try:
+        read_cell(cell.text, CellRules(decimal=""))
+    except RowRefused:
+        return is_amount(cell.text)
+    return True
 
 
 def _heading(rows: Sequence[SheetRow], chosen: Sequence[SheetRow], layout: Layout) -> Heading:
@@ -308,8 +373,24 @@ def _heading(rows: Sequence[SheetRow], chosen: Sequence[SheetRow], layout: Layou
         # A title that is alone in its row is no heading of the columns below it.
         if not any(_cell(row, value.column) for value in columns.values):
             raise _lacks(layout, "value", f"row {row.number} names none of the columns")
+    if not layout.mapping.table.header_rows:
+        _refuse_figures(chosen, columns, layout)
     measure = _titles(rows, chosen, names, columns, layout)
     return Heading(chosen[0].number, chosen[-1].number, tuple(names), columns, measure, layout.signs)
+
+
+def _refuse_figures(chosen: Sequence[SheetRow], columns: Columns, layout: Layout) -> None:
+    """Raises where a row below the first of a heading is one of figures with a label: "Sales, 12" below "Item, Q1"."""
+    labels = [column for column, name in columns.fields.items() if _is_field(name)]
+    for number, row in enumerate(chosen[1:], start=1):
+        labelled = [column for column in labels if _cell(row, column) and not read_title(_cell(row, column).text)]
+        above = any(_cell(other, column) for other in chosen[:number] for column in labelled)
+        if above and all(_is_figure(_cell(row, value.column)) for value in columns.values):
+            raise _lacks(
+                layout,
+                layout.mapping.table.wide.heading[0] if layout.mapping.table.wide else "value",
+                f"row {row.number} holds figures, and the headings above it do not say of what",
+            )
 
 
 def _names(chosen: Sequence[SheetRow], layout: Layout) -> list[str]:
@@ -350,14 +431,22 @@ def shown_heading(cell: Cell) -> str:
     return " ".join(cell.text.split())
 
 
+# What a format writes beside a day and that makes another period of it: "FY", "Q1", 期, "Year ended".
+_SAYS_MORE = re.compile(r"[^\W\d_年月日]")
+
+
 def day_asshown_heading(cell: Cell) -> str:
     """A day as the name of a period: the year, the month or the day, whichever the number format shows.
+
+    Where the format writes words beside it, it is the text that it shows.
 
     >>> day_asshown_heading(Cell("Dec-24", CellKind.DAY, "2024-12-31", "mmm-yy"))
     '2024-12'
     """
     code = re.sub(r'"[^"]*"|\\.|\[[^\]]*\]', "", cell.format).casefold()
     day = cell.stored[:10]
+    if _SAYS_MORE.search("".join(re.findall(r'"([^"]*)"', cell.format))):
+        return " ".join(cell.text.split())
     if not code or "d" in code:
         return day
     return day[:7] if "m" in code else day[:4]
@@ -458,12 +547,37 @@ def _columns(chosen: Sequence[SheetRow], names: list[str], layout: Layout) -> Co
         )
         if value is not None:
             found.append(value)
+    if asked is None and not mapping.table.header_rows:
+        _refuse_unheaded(chosen, levels, mapped, {value.column for value in found}, layout)
     if not found:
         what = " and ".join(wide.heading)
         raise _lacks(layout, wide.heading[0], f"no column has a heading that is a {what}; it has {_listed(names)}")
     _refuse_lacking(names, layout)
     taken = {value.column for value in found}
     return Columns({column: name for column, name in fields.items() if column not in taken}, tuple(found))
+
+
+def _refuse_unheaded(
+    chosen: Sequence[SheetRow], levels: Sequence[Sequence[str]], mapped: set[int], found: set[int], layout: Layout
+) -> None:
+    """Raises where headings that are written in the middle of their columns seem to begin one column too late."""
+    tops = [column for column in range(len(levels[0])) if _cell(chosen[0], column)]
+    for column, text in enumerate(levels[-1] if len(levels) > 1 else []):
+        before = [top for top in tops if top <= column]
+        after = [top for top in tops if top > column]
+        own = bool(before) and (before[-1] == column or before[-1] not in mapped)
+        if not text or not after or own or column in mapped or column in found:
+            continue
+        upper = levels[0][after[0]]
+        texts = [upper, *(level[column] for level in levels[1:])]
+        if _wide_value(column, texts, layout, forced=False) is not None:
+            raise DocumentRefused(
+                ErrorReason.CONTRADICTION,
+                f"{layout.name}: nothing stands above {text[:40]!r} in column {column_letter(column)}, and it is not "
+                f"clear over which columns {upper[:40]!r} stands.",
+                hint="Name each column in full, or say in the mapping where the headings are.",
+                details={"field": _HEADER_ROWS},
+            )
 
 
 def _asked(wanted: Sequence[str], names: Sequence[str], layout: Layout) -> list[int]:
@@ -614,7 +728,12 @@ def _repeats(row: SheetRow, heading: Heading) -> bool:
 
 
 _YEAR = re.compile(r"(?:19|20|21)\d\d")
-_NAMES_A_YEAR = re.compile(r"(?<!\d)(?:19|20|21)\d\d(?!\d)|\bFY ?'?\d\d\b", re.IGNORECASE)
+_NAMES_A_YEAR = re.compile(
+    r"(?<!\d)(?:19|20|21)\d\d(?!\d)|\bFY ?'?\d\d\b|\d\s*年|第\s*\d+\s*(?:期|四半期|季)|四半期|季度"
+    r"|[上下]半[期年]|[当前上本]期|^[RHS]\d{1,2}$|\b(?:Q[1-4]|[1-4]Q|H[12]|[12]H)\b|^(?:FY|LTM|TTM|YTD)$"
+    r"|\b(?:current|prior|previous) (?:year|period)\b",
+    re.IGNORECASE,
+)
 
 
 def _begins_another(row: SheetRow, heading: Heading, layout: Layout) -> bool:

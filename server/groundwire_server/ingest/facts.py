@@ -13,6 +13,7 @@ from groundwire_server.evidence import Attribute, Dimension, Label, Period, Peri
 from groundwire_server.glossary import (
     TOTAL,
     Ambiguous,
+    FiscalCalendar,
     Glossary,
     NameIndex,
     PeriodError,
@@ -23,6 +24,7 @@ from groundwire_server.glossary import (
 from groundwire_server.ingest.cell_value import DECIMAL_COMMA, CellRules, without_notes
 from groundwire_server.ingest.fact_layout import SCALE, Layout, TableFigure
 from groundwire_server.ingest.fact_mapping import FactMapping
+from groundwire_server.ingest.fact_periods import note_of_period, says_nothing_more
 from groundwire_server.ingest.fact_rows import FactFields, fields_of_row, text_of
 from groundwire_server.ingest.fact_tables import open_table, read_jsonl_table, read_sheets
 from groundwire_server.ingest.fact_values import (
@@ -63,6 +65,7 @@ _NO_PERIOD = Period("", PeriodKind.INTERVAL, date.min, date.min)
 _LONGEST_TEXT = 4096
 _MOST_AXES = 32
 # A period that is another one from another day counts from the day of asking, and is no name of a stored period.
+_CALENDAR = FiscalCalendar()
 _ANY_DAYS = (date(2000, 1, 15), date(2013, 7, 20))
 
 
@@ -365,7 +368,8 @@ class _Reader:
         if text not in self._are_periods:
             try:
                 parse_period(text, reference=_ANY_DAYS[0])
-            except PeriodError:
+                _refuse_note(text)
+            except (PeriodError, RowRefused):
                 self._are_periods[text] = False
             else:
                 self._are_periods[text] = True
@@ -390,6 +394,7 @@ class _Reader:
             )
         except PeriodError as error:
             raise refuse(ErrorReason.FACT_PERIOD_MALFORMED, "period", text, f"{error}.") from None
+        _refuse_note(text, first, fiscal)
         if first != second:
             why = f"{text[:200]!r} counts from the day of asking."
             raise refuse(ErrorReason.FACT_PERIOD_MALFORMED, "period", text, why)
@@ -418,6 +423,28 @@ class _Reader:
             names = self.glossary.member_names.get(name)
             found[name] = self._code(f"dimensions.{name}", dimension.member, names)
         return tuple(Dimension(name, member) for name, member in sorted(found.items()))
+
+
+def _refuse_note(text: str, period: Period | None = None, fiscal: FiscalCalendar = _CALENDAR) -> None:
+    """Raises RowRefused where a note in brackets behind a period makes it another one: "2024 (forecast)".
+
+    Args:
+        period: what it names without the note; None: days that a note names are not looked at.
+    """
+    _, note = note_of_period(text)
+    if not note or says_nothing_more(note):
+        return
+    try:
+        other = parse_period(
+            note, reference=_ANY_DAYS[0], fiscal_year_start=fiscal.start, fiscal_year_named_by=fiscal.named_by
+        )
+    except PeriodError:
+        why = f"{note[:80]!r} behind the period says that it is none like others; give it a channel or a dimension."
+    else:
+        if period is None or (other.first, other.last) == (period.first, period.last):
+            return
+        why = f"{note[:80]!r} behind the period names other days than the period does."
+    raise refuse(ErrorReason.FACT_PERIOD_MALFORMED, "period", text, why)
 
 
 def _tried(faults: list[RowRefused], otherwise: T, read: Callable[[], T]) -> T:

@@ -81,22 +81,24 @@ _SCALES = {
     "k": 3, "thousand": 3, "thousands": 3, "'000": 3, "'000s": 3, "000": 3, "000s": 3, "000's": 3, "tsd": 3, "tsd.": 3,
     "千": 3, "仟": 3,
     "万": 4, "萬": 4, "lakh": 5, "lakhs": 5, "十万": 5, "十萬": 5,
-    "mm": 6, "mn": 6, "mln": 6, "mil": 6, "mil.": 6, "million": 6, "millions": 6, "mio": 6, "mio.": 6, "'000,000": 6,
+    "mm": 6, "mn": 6, "mln": 6, "mil.": 6, "million": 6, "millions": 6, "mio": 6, "mio.": 6, "'000,000": 6,
     "百万": 6, "百萬": 6, "佰万": 6, "佰萬": 6,
     "千万": 7, "千萬": 7, "仟万": 7, "仟萬": 7, "crore": 7, "crores": 7, "億": 8, "亿": 8,
     "bn": 9, "bln": 9, "billion": 9, "billions": 9, "mrd": 9, "mrd.": 9, "十億": 9, "十亿": 9,
     "百億": 10, "百亿": 10, "千億": 11, "千亿": 11,
     "tn": 12, "trn": 12, "trillion": 12, "trillions": 12, "兆": 12, "万億": 12, "万亿": 12, "萬億": 12,
 }  # fmt: skip
-# A letter is a scale in capitals, or beside money: 12m may be metres.
+# A letter is a scale in capitals, or beside money: 12m may be metres. T is a thousand in German and a trillion in
+# English, and "mil" a thousand in Portuguese and a million in English: neither is read.
 _LETTERS = {"M": 6, "B": 9}
-_MONEY_LETTERS = {"m": 6, "b": 9, "t": 12}
+_MONEY_LETTERS = {"m": 6, "b": 9}
 
 _FILLERS = frozenset({
     "unless", "otherwise", "noted", "indicated", "numbers", "restated",
     "in", "of", "the", "all", "are", "is", "amounts", "amount", "figures", "figure", "values", "value", "expressed",
     "stated", "presented", "reported", "shown", "data", "unit", "units", "unaudited", "audited", "and", "currency",
-    "单位", "單位", "単位", "金额", "金額", "货币", "幣別", "通貨", "为", "為",
+    "单位", "單位", "単位", "金额", "金額", "货币", "幣別", "币种", "幣種", "通貨", "为", "為", "以", "计", "計",
+    "列示",
 })  # fmt: skip
 _WORD = re.compile(
     r"'000,000|'000s?|000's|000s?|u\.s\.\s?\$|[a-z]{1,3}\$|[a-z]{2}¥|[$€£¥₩₹₽₺₫฿₪₱]"
@@ -118,14 +120,33 @@ _EXCEPT = re.compile(
     r"[,;、，]?\s*\b(?:except|excluding|other than)\b(?P<rest>.*)$|[,;、，]?\s*(?:除)(?P<zh>.*)$", re.IGNORECASE
 )
 _LONGEST, _LONGEST_LABEL = 200, 500
+_APOSTROPHES = str.maketrans("\u2018\u2019´`", "''''")
 _CUT_OFF = re.compile(r"未満(?:は|を)?(?:切り?捨て|四捨五入|切り?上げ)(?:表示|て表示)?(?:しており?ます|しています)?$")
+_CODE = "|".join(sorted(_CODES | {"RMB"}))
+_SCALE_IN_LETTERS = (
+    r"\b(?:in)?(?P<word>thousands?|millions?|billions?|trillions?|mln|mn|bn|bln|mio|mrd|tsd|lakhs?|crores?)\b"
+)
+# Of what is counted in numerals that are put together: 千トン, 万辆, 百 万 円.
+_SCALE_IN_NUMERALS = (
+    r"(?P<numeral>[十百千万萬億亿兆仟佰拾](?:\s*[十百千万萬億亿兆仟佰拾])*)\s*"
+    r"(?=[円元圓人名株股台吨噸辆輛件本個个户戶戸枚¥$€£]|ドル|米ドル|美元|港[元币幣]|ユーロ|トン|kwh|kl)"
+)
+# Of other languages and of other ways to write it: nothing is read of these, but they are seen.
 _SPEAKS_OF_SCALE = re.compile(
-    r"\b(?:thousands?|millions?|billions?|trillions?|mln|bn|lakhs?|crores?)\b|[\u2019']000|百万|百萬|千円|千元|万元|萬元|万円|億円"
-    r"|億元|亿元|千ドル|千人",
+    rf"{_SCALE_IN_LETTERS}|{_SCALE_IN_NUMERALS}|百万|百萬"
+    r"|\bin hundreds\b|\b(?:lacs?|mil|mill|bil|tril|thous?|thsd|ths|mlrd|mios?)\b|(?:\b(?:rs\.?|inr)|₹)\s*crs?\b"
+    r"|\b(?:tausend|million(?:en|i)|milliarden?|milliers?|milliards?|millones|miles de|milh[õo]es|milhares|bilh"
+    r"|migliaia|miliardi)|тыс|млн|млрд|천\s*원|만\s*원|억\s*원"
+    rf"|\b[kmbt](?:{_CODE})\b|\b(?:{_CODE})[ _]?[kmbt]\b|\bt\s?[$€£¥]|[$€£¥]\s?t\b|\bt (?:{_CODE})\b"
+    r"|[x×*·]\s*1[,.]?000|[x×*·]\s*10\s*\^?\s*\d|\b10\s*\^\s*\d|\b1?e[369]\b"
+    rf"|(?:\b(?:{_CODE}|units?\s*:)|[$€£¥])\s*1[,. ]?000\b|\b1[,. ]?000\s*(?:{_CODE})\b"
+    r"|[\u2018\u2019'`´]\s?(?:000|mn?\b)|(?<![\d,.])000s?\b",
     re.IGNORECASE,
 )
+_RAISED_TEN = re.compile(r"10\s?[²³⁴⁵⁶⁷⁸⁹]")
+_SCALE_SAID = re.compile(rf"{_SCALE_IN_LETTERS}|{_SCALE_IN_NUMERALS}|(?P<zeros>[\u2018\u2019']000)", re.IGNORECASE)
 _ONLY_DIGITS = re.compile(r"[\d,.\s]*")
-_IN_DIGITS = re.compile(r"(?<![\d,])1,000(?:,000)?(?![\d,])")
+_IN_DIGITS = re.compile(r"(?<![\d,])(1,000(?:,000)?)(?:s\b|(?![\d,]))")
 _DIGITS_WORD = {"1,000": "thousand ", "1,000,000": "million "}
 
 Shares = Literal["same", "own", "unclear"]
@@ -311,7 +332,7 @@ def read_measure(text: str, signs: MoneySigns = Vague) -> Measure:
     """
     if len(text) > _LONGEST_LABEL:
         return NO_MEASURE
-    return _read(unicodedata.normalize("NFKC", text).replace("\u2019", "'").strip(), _Frozen.of(signs))
+    return _read(unicodedata.normalize("NFKC", text).translate(_APOSTROPHES).strip(), _Frozen.of(signs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,8 +359,22 @@ def _read(text: str, frozen: _Frozen) -> Measure:
     for phrase in _phrases(text):
         measure = _phrase(phrase, signs)
         if measure:
-            return measure
+            two = (measure.power is not None and _says_two_scales(text)) or _says_two_units(text, signs)
+            return NO_MEASURE if two else measure
     return NO_MEASURE
+
+
+def _says_two_scales(text: str) -> bool:
+    """Whether a text names two scales, one for one thing and one for another: "$ in millions, shares in thousands".
+
+    What is excepted counts apart.
+    """
+    rest = _CUT_OFF.sub("", _EXCEPT.sub("", text))
+    said = set()
+    for match in _SCALE_SAID.finditer(rest):
+        word = (match["word"] or "".join((match["numeral"] or "'000").split())).casefold()
+        said.add(_SCALES.get(word.replace("拾", "十"), word))
+    return len(said) > 1
 
 
 def _phrases(text: str) -> list[str]:
@@ -349,12 +384,22 @@ def _phrases(text: str) -> list[str]:
     if said:
         found.append(said["phrase"].rstrip(" )]）】"))
     found += [match["phrase"] for match in reversed(list(_BRACKET.finditer(text)))]
-    found += [text[match.end() :] for match in re.finditer(r"[,:;、，：]\s*|\s+[-–—|]\s+", text)][-3:]
+    found += [text[match.end() :] for match in re.finditer(r"(?:(?<!\d),|,(?!\d)|[:;、])\s*|\s+[-–—|]\s+", text)][-3:]
     lowered = text.casefold()
     at = lowered.rfind(" in ")
     if at > 0:
         found.append(text[at + 1 :])
     return found
+
+
+def _says_two_units(text: str, signs: MoneySigns) -> bool:
+    """Whether a text lists units, one for some figures and one for others: "USD, %"."""
+    shown = _SAYS_UNIT.search(text)
+    listed = re.split(r"[,;、・]\s*|\s+and\s+", _EXCEPT.sub("", shown["phrase"] if shown else text).strip("()[] "))
+    if len(listed) < 2:
+        return False
+    said = [_phrase(each, signs) for each in listed]
+    return len({_unit_key(each.unit or each.vague) for each in said if each.unit or each.vague}) > 1
 
 
 def read_title(text: str, signs: MoneySigns = Vague) -> Measure:
@@ -365,7 +410,7 @@ def read_title(text: str, signs: MoneySigns = Vague) -> Measure:
     """
     if len(text) > _LONGEST_LABEL:
         return NO_MEASURE
-    shown = unicodedata.normalize("NFKC", text).replace("\u2019", "'").strip()
+    shown = unicodedata.normalize("NFKC", text).translate(_APOSTROPHES).strip()
     whole = re.fullmatch(r"[(\[【〔](?P<inner>[^()\[\]【】〔〕]*)[)\]】〕]", shown)
     phrase = whole["inner"].strip() if whole else shown
     return _phrase(phrase, signs) if phrase and len(phrase) <= _LONGEST else NO_MEASURE
@@ -377,7 +422,7 @@ def speaks_of_scale(text: str) -> bool:
     >>> speaks_of_scale("Rounded to the nearest thousand"), speaks_of_scale("Revenue")
     (True, False)
     """
-    return _SPEAKS_OF_SCALE.search(unicodedata.normalize("NFKC", text)) is not None
+    return bool(_SPEAKS_OF_SCALE.search(unicodedata.normalize("NFKC", text)) or _RAISED_TEN.search(text))
 
 
 def split_measure(label: str, signs: MoneySigns = Vague) -> tuple[str, Measure]:
@@ -388,7 +433,7 @@ def split_measure(label: str, signs: MoneySigns = Vague) -> tuple[str, Measure]:
     """
     found = _TRAILING.match(label) if len(label) <= _LONGEST_LABEL else None
     if found:
-        measure = _phrase(unicodedata.normalize("NFKC", found["phrase"]).replace("\u2019", "'").strip(), signs)
+        measure = _phrase(unicodedata.normalize("NFKC", found["phrase"]).translate(_APOSTROPHES).strip(), signs)
         if measure:
             return found["name"], measure
     return label, NO_MEASURE
@@ -422,6 +467,8 @@ def _phrase(phrase: str, signs: MoneySigns) -> Measure:
         meant = {_sign(sign, phrase, signs) for sign in parts.signs}
         unit = meant.pop() if len(meant) == 1 else ""
         vague = "" if unit else parts.signs[0]
+    elif parts.signs and not is_money(unit):  # 万元, %: units of two kinds
+        return NO_MEASURE
     if parts.by_letter and not (vague or (unit and is_money(unit))):
         return NO_MEASURE
     return Measure(power, unit, shares, vague)
@@ -441,7 +488,7 @@ def _parts(phrase: str) -> _Parts | None:
     """None where a word is none of these."""
     parts = _Parts()
     tens = 0
-    words = _words(_IN_DIGITS.sub(lambda match: _DIGITS_WORD[match[0]], phrase))
+    words = _words(_IN_DIGITS.sub(lambda match: _DIGITS_WORD[match[1]], phrase))
     if words is None:
         return None
     for word in words:
@@ -508,6 +555,8 @@ def _unglued(word: str) -> list[str]:
             return [glued["code"], glued["scale"]]
         if folded[:1] == "t" and folded[1:].upper() in _CODES and folded not in _UNITS:
             return ["thousand", folded[1:]]
+        if word[:1] in "kKM" and word[1:] in _CODES and folded not in _UNITS:
+            return ["million" if word[0] == "M" else "thousand", word[1:]]
         return [word]
     parts: list[str] = []
     at = 0

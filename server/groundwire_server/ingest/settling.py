@@ -56,6 +56,34 @@ _SHARES = re.compile(
     r"|株式数|株数|股数|股份总数|股份數",
     re.IGNORECASE,
 )
+# What is seldom money, and is not said to be anything else: beside a title that counts money it is refused. Refusing
+# costs a word in the file or the glossary, and a wrong guess would be a wrong figure.
+_DOUBTFUL = re.compile(
+    r"\bnumber of\b|\b(?:exchange|fx|conversion) rates?\b|\b(?:share|stock|closing|average|selling|unit) prices?\b"
+    rf"|^(?:(?:total|active|average|paying|registered|monthly|daily) )*(?:stores?|outlets|branches|customers"
+    rf"|subscribers|members|users|accounts|units|vehicles|vessels|aircraft|hospitals|rooms|beds|sites|staff|personnel|workforce"
+    rf"|visitors|passengers|shareholders|countries|orders|downloads){_END}"
+    r"|\b(?:yoy|qoq|churn|inflation|penetration|utili[sz]ation|market share|leverage|nps|dso|dpo|dio|bvps|p/?e|p/?b)\b"
+    rf"|\b(?:growth|coverage|multiple|turnover days|cover){_END}"
+    r"|\breturns? on (?:\w+ ){0,2}(?:equity|assets|capital|sales)"
+    r"|\byear[- ]o(?:n|ver)[- ]year\b|\bdays (?:sales|payable|inventory|of|outstanding)\b"
+    r"|/(?:ebitda|ebit|equity|sales)\b"
+    r"|\b(?:per|pbr|bps|dps)$"
+    rf"|(?<!期末)(?<!期初)(?<!合计)(?<!合計)(?<!金额)(?<!金額)(?<!发生)(?<!余额)(?<!本期)(?<!上期)数{_END}|数量|日数|天数|人次"
+    r"|倍率|性向|レート|株価|股价|股價|年齢|年龄|シェア|(?:1|１|一)株|同比|环比|環比|增长$|增幅|销量|銷量|产量|產量|销售量|生産量|総数"
+    rf"|总股本|總股本|^(?:連結|平均|全职)?(?:従業員|社員|職員|員工|员工){_END}",
+    re.IGNORECASE,
+)
+_MARGIN = re.compile(rf"\bmargin{_END}", re.IGNORECASE)
+# A unit in the bracket behind a name that is none of ours: "(kt)", "（万辆）".
+_OWN_UNIT = re.compile(
+    r"(?:thousand |million |billion |[km]?)?(?:t|kt|mt|kg|g|km|m2|m²|m3|m³|sq\.? ?(?:ft|m|km)|sqm|ha|acres|hectares"
+    r"|[kmgt]?wh|mw|gw|kw|bbls?|barrels|boe|[mk]boe|mmboe|bcf|k?oz|ounces|lbs|tonnes|tons|lit(?:re|er)s|hl|units?|pcs|pieces|vehicles"
+    r"|stores|sites|rooms|days|hours|years|months|minutes|customers|users|subscribers|contracts|cases|passengers|index|points|pts|°c)"
+    r"|[十百千万萬億亿仟]*(?:台|辆|輛|両|個|个|件|店|店舗|社|家|戸|户|戶|室|床|棟|枚|冊|回|次|口|頭|吨|噸|トン|公里|平方米|㎡|m2|m²|平米|坪|日|天|年"
+    r"|歳|岁|か月|ヶ月|月|時間|小时|公斤|千克|升|立方米|箱|套|万?千瓦时?|度|点|分|kl|t|kg|km|kwh|位|人次|票|床位)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +140,10 @@ def settle(
     if not own_scale and above.power and not term_unit and kind_of_name(section) and not kind_of_name(name):
         why = f"It stands below {section[:80]!r}, which a scale leaves alone; say unit and scale in the row."
         raise _mismatch(shown, why)
+    if not own_scale and not term_unit and (above.power is not None or above.unit) and _has_own_unit(name):
+        raise _mismatch(shown, "Its name says a unit that is not known; give it in the row or in the glossary.")
+    if not own_scale and not row.unit and not figure.unit and not term_unit and (above.power or is_money(above.unit)):
+        _refuse_doubtful(figure, name, shown)
     if row.power is None and _names_a_scale(name):
         raise _mismatch(shown, "Its name speaks of a scale that is not understood; say scale in the mapping.")
     unit = _unit(figure, row, above, term_unit, name, shown)
@@ -125,8 +157,27 @@ def settle(
 
 
 def _names_a_scale(name: str) -> bool:
+    """Whether the end of a name speaks of a scale: "Users (in millions of heads)", "Users, thousands"."""
+    end = name[-_LONGEST:]
+    found = _LAST_BRACKET.search(end)
+    last = found[1] if found else re.split(r"[,;、，:：]\s*|\s(?=in\s)", end)[-1] if _PARTED.search(end) else ""
+    return speaks_of_scale(last)
+
+
+_PARTED = re.compile(r"[,;、，:：]|\sin\s")
+
+
+def _has_own_unit(name: str) -> bool:
     found = _LAST_BRACKET.search(name[-_LONGEST:])
-    return found is not None and speaks_of_scale(found[1])
+    return found is not None and _OWN_UNIT.fullmatch(found[1].strip()) is not None
+
+
+def _refuse_doubtful(figure: CellNumber, name: str, shown: str) -> None:
+    """Raises where a title counts money, and the name tells of something else whose unit nothing says."""
+    if kind_of_name(name):
+        return
+    if _DOUBTFUL.search(name[:_LONGEST]) or (_MARGIN.search(name[:_LONGEST]) and abs(figure.number) <= 100):
+        raise _mismatch(shown, "What stands above counts money, and it is not said in what this is; say it in the row.")
 
 
 def _check_scaled(figure: CellNumber, row: Measure, above: Measure, unit: str, shown: str) -> None:
