@@ -32,14 +32,22 @@ _ORDER = (
 def closest_fault(figure: Figure, own: Reading, readings: list[Reading]) -> FaultKind | None:
     """None where some sentence of the sources has the figure, with all that is said of it."""
     nearest = FaultKind.FIGURE_NOT_IN_SOURCE
+    alike = [each for each in own.figures if _is_alike(each, figure)]
     for reading in readings:
-        for other in reading.figures:
+        others = [each for each in reading.figures if _is_alike(each, figure)]
+        if len(others) == len(alike) > 1:
+            others = [others[alike.index(figure)]]  # said several times, here and there: each time as it is said there
+        for other in others or reading.figures:
             fault = fault_between(figure, own, other, reading)
             if fault is None:
                 return None
             if _ORDER.index(fault) > _ORDER.index(nearest):
                 nearest = fault
     return nearest
+
+
+def _is_alike(one: Figure, other: Figure) -> bool:
+    return one.number.equals(other.number) and one.number.unit == other.number.unit
 
 
 def fault_between(figure: Figure, own: Reading, other: Figure, source: Reading) -> FaultKind | None:

@@ -15,9 +15,7 @@ from groundwire_server.guard.units import CURRENCY_BEFORE, MONEY, SCALE_CJK, SCA
 
 __all__ = ["Number", "find_numbers", "read_numbers"]
 
-_DIGITS = re.compile(
-    r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?P<sign>[\ue000-\ue00e])?|(?P<alone>[\ue000-\ue00e])"
-)
+_DIGITS = re.compile(r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?P<sign>[\ue000-\ue00e])?|(?P<alone>[\ue000-\ue00e])")
 _NAME = re.compile(
     r"(?<![a-z0-9])(?:[a-z]+[a-z.]*\d[a-z0-9.]*(?:-\d+)*|[a-z]+(?:[-/][a-z]+)*-\d[a-z0-9.]*)(?![a-z0-9])"
 )
@@ -32,15 +30,15 @@ _STRUCTURE = re.compile(
     r"\d+(?:\.\d+)*[a-z]?(?![\d%]|,\d|\s*(?:percent|million|billion|thousand|trillion|[万億亿%]))"
     r"|第\s*(?:\d+|[〇一二三四五六七八九十百]+)\s*(?:条|條|章|節|节|項|项|款|頁|页|號|号|編|编|図|表|巻|卷)(?:の\d+)?"
     r"|(?:図|表|注|脚注|附件|附表|别表|別表|図表|图|圖)\s*\d+(?![\d%,.]|\s*[万億亿%人円元])|"
-    r"(?<![\d,.])\d+\s*(?:ページ|頁|页)(?!の)"
+    r"(?<!\d)(?<!\d[,.])\d+\s*(?:ページ|頁|页)(?!の)"
 )
 _LIST_MARK = re.compile(
     r"^\s*(?:[-*•]\s*)?(?:[(（]?\d{1,2}[)）.、](?=\s|[^\d\s])|[(（]?[一二三四五六七八九十]{1,2}[)）、.])(?!\d)"
 )
-_ORDINAL = re.compile(r"(?<![\d,.a-z])(\d+)(?:st|nd|rd|th)(?![a-z])")
+_ORDINAL = re.compile(r"(?<![\da-z])(?<!\d[,.])(\d+)(?:st|nd|rd|th)(?![a-z])")
 _ORDINAL_CJK = re.compile(
     r"第\s*(\d+|[〇一二三四五六七八九十百千]+)(?:\s*(?P<unit>[位名代回次届屆期作話集部季号]))?|"
-    r"(?<![\d,.])(\d+)\s*(?:位|番目|番手|等)(?!于|於)"
+    r"(?<!\d)(?<!\d[,.])(\d+)\s*(?:位|番目|番手|等)(?!于|於)"
 )
 _SIGN = re.compile(r"(?:(?<![\w)\]%])[-\u2212]|[△▲]|(?<![a-z])minus\s|マイナス|负|負(?=[\d])|(?<![\w)\]])\+)\s?$")
 _BRACKETED = re.compile(r":\s*[$€£¥]?\(\s*[$€£¥]?$")

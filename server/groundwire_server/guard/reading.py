@@ -84,6 +84,15 @@ class Reading:
         wanted = Moment(Span(0, 0), facets)
         return any(wanted.is_in(each) for each in (*self.moments, *self.further))
 
+    def is_hedged(self, facets: Facets) -> bool:
+        """Whether a date or period stands in it with a hedge: circa 1900, 1969年前後. One without stands as it is."""
+        wanted = Moment(Span(0, 0), facets)
+        found = [each for each in self.moments if wanted.is_in(each)]
+        text = self.folded.text
+        return bool(found) and all(
+            "about" in (hedges_before(text, each.at.start) | hedges_after(text, each.at.end)) for each in found
+        )
+
 
 def read_sentence(
     text: str,
@@ -165,7 +174,9 @@ def _pairs(text: str, numbers: Sequence[Number], ways: Sequence[Directed]) -> di
         between = text[first.at.end : second.at.start]
         dashed = not between.strip() and text[second.at.start : second.at.start + 1] in ("-", "−") and second.value >= 0
         start, end = _clause(text, first.at.start)
-        moved = any(start <= way.start < max(end, second.at.end + 25) for way in ways)
+        moved = any(start <= way.start < end for way in ways) and (
+            _FROM.search(text[: first.at.start]) is not None or "から" in between
+        )
         if dashed or _DASH.fullmatch(between):
             change = False
         elif _TO.fullmatch(between):

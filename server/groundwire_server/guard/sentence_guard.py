@@ -91,8 +91,17 @@ class SentenceGuard:
         for moment in reading.moments:
             if _within(folded.span(moment.at.start, moment.at.end), exempt):
                 continue
-            if not self._question.holds(moment.facets) and not any(each.holds(moment.facets) for each in told):
+            holding = [each for each in told if each.holds(moment.facets)]
+            if not holding and not self._question.holds(moment.facets):
                 yield fault(FaultKind.PERIOD, moment.at)
+            elif (
+                holding
+                and all(each.is_hedged(moment.facets) for each in holding)
+                and not reading.is_hedged(moment.facets)
+            ):
+                yield fault(FaultKind.HEDGE, moment.at)
+        if reading.moments and not reading.figures:
+            yield from self._strangers(reading, told, sources)
         for word in reading.ratios:
             if not any(_has_ratio(word.kind, each) for each in citable) and not _within(
                 folded.span(word.at.start, word.at.end), exempt
@@ -104,6 +113,16 @@ class SentenceGuard:
         share = max((share_said(folded.source, source.text) for source in sources), default=None, key=_or_one)
         if share is not None and share < _LEAST_SHARE:
             yield Fault(FaultKind.UNSUPPORTED, Span(0, len(folded.source)), folded.source)
+
+    def _strangers(self, reading: Reading, told: Sequence[Reading], sources: Sequence[Source]) -> Iterator[Fault]:
+        """Names beside a date, of the glossary, that no cited text, title or heading has."""
+        known = {code for each in told for codes in each.entities for code in codes}
+        for source in sources:
+            known |= source.named
+        for codes in reading.entities:
+            if not codes & known:
+                text = reading.folded.source
+                yield Fault(FaultKind.ENTITY, Span(0, len(text)), text)
 
     def _used(self, reading: Reading, sources: Sequence[Source]) -> tuple[int, ...]:
         """Sources that have a figure of the sentence, or something of what it says."""

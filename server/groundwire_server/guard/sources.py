@@ -41,13 +41,15 @@ class Source:
     """A cited snippet as the guard reads it.
 
     text: exact, for quotations. readings: of its sentences that say something; what talks to the model is left out.
-    plain: its sentences as they stand, without blanks. citable: whether figures may come from it.
+    plain: its sentences as they stand, without blanks. citable: whether figures may come from it. named: codes of the
+    entities in its title and heading.
     """
 
     text: str
     readings: tuple[Reading, ...]
     plain: frozenset[str]
     citable: bool
+    named: frozenset[str] = frozenset()
 
 
 def read_source(snippet: Snippet, language: str, glossary: Sequence[Glossary]) -> Source:
@@ -59,7 +61,9 @@ def read_source(snippet: Snippet, language: str, glossary: Sequence[Glossary]) -
             parts = [part for part in sentences(payload.text) if not is_instruction(fold(part).text)]
             heading = snippet.lineage.heading
             readings = tuple(_scaled(read_sentence(part, language, glossary), part, heading) for part in parts)
-            return Source(payload.text, readings, frozenset(map(squeezed, parts)), citable)
+            named = read_sentence(f"{snippet.lineage.title}\n{heading}", language, glossary).entities
+            codes = frozenset(code for each in named for code in each)
+            return Source(payload.text, readings, frozenset(map(squeezed, parts)), citable, codes)
         case MetricFact() | DerivedFigure():
             statement = payload.statement.replace("/", " – ") if "/" in payload.key.period else payload.statement
             key = payload.key

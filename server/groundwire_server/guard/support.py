@@ -8,7 +8,7 @@ from groundwire_server.text import is_cjk, tokenize
 
 __all__ = ["share_said"]
 
-_FEWEST = 4
+_FEWEST, _FEWEST_CJK = 4, 9
 _EMPTY = frozenset(
     [
         "this",
@@ -64,10 +64,10 @@ def share_said(sentence: str, text: str) -> float | None:
     or another script.
     """
     words = _telling(sentence)
-    if len(words) < _FEWEST:
+    cjk = sum(is_cjk(word[0]) for word in words) * 2 > len(words)
+    if len(words) < (_FEWEST_CJK if cjk else _FEWEST):
         return None
     known = _telling(text)
-    cjk = sum(is_cjk(word[0]) for word in words) * 2 > len(words)
     same = sum(is_cjk(word[0]) == cjk for word in known) * 4 > len(known)
     if not known or not same:
         return None if known else 0.0

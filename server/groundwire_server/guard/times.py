@@ -35,7 +35,7 @@ _MONTHS = {
 _MONTH = "(?:" + "|".join(sorted(_MONTHS, key=lambda name: (-len(name), name))) + r")(?![a-z])\.?"
 _ORDINAL_WORDS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "1st": 1, "2nd": 2, "3rd": 3, "4th": 4}
 _NTH = "(?P<nth>first|second|third|fourth|1st|2nd|3rd|4th)"
-_YEAR = r"(?<![\d,.])(?P<year>1\d{3}|20\d{2}|21\d{2})(?![\d]|,\d|\.\d)"
+_YEAR = r"(?<!\d)(?<!\d[,.])(?P<year>1\d{3}|20\d{2}|21\d{2})(?!\d|,\d{3}|\.\d)"
 _FISCAL = r"(?:fiscal|fy|financial)"
 _HAN = "〇零一二三四五六七八九十"
 _N = rf"(?:\d+|[{_HAN}廿百]+)"
@@ -73,7 +73,7 @@ _CENTURY_WORDS = {
 } | {"twenty-first": 21}
 
 _ENGLISH = [
-    re.compile(rf"(?<![a-z])(?P<month>{_MONTH})\s*(?P<day>[0-3]?\d)(?:st|nd|rd|th)?(?![\d:])(?:,?\s*{_YEAR})?"),
+    re.compile(rf"(?<![a-z])(?P<month>{_MONTH})\s*(?P<day>[0-3]?\d)(?:st|nd|rd|th)?(?![\d:]|\.\d)(?:,?\s*{_YEAR})?"),
     re.compile(rf"(?<![\d.,])(?P<day>[0-3]?\d)(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<month>{_MONTH})(?:,?\s*{_YEAR})?"),
     re.compile(rf"(?<![a-z])(?P<month>{_MONTH}),?\s+(?:of\s+)?{_YEAR}"),
     re.compile(
@@ -92,27 +92,31 @@ _ENGLISH = [
     re.compile(rf"(?<![a-z0-9])(?P<fiscal>{_FISCAL}\s*(?:years?)?\s*)(?P<year>\d{{4}}|\d{{2}})(?![\d,.]\d|\d)"),
     re.compile(rf"{_YEAR}\s+(?P<fiscal>fiscal|financial)(?:\s+year)?"),
     re.compile(r"(?<![a-z0-9])q(?P<quarter>[1-4])(?![a-z0-9])"),
-    re.compile(r"(?<![\d,.])(?P<decade>(?:1\d|20)?\d0)['’]?s(?![a-z])"),
-    re.compile(r"(?<![\d,.])(?P<century>\d{1,2})(?:st|nd|rd|th)[\s-]centur(?:y|ies)(?:\s+(?P<bc>b\.?c\.?(?:e\.?)?))?"),
+    re.compile(r"(?<!\d)(?<!\d[,.])(?P<decade>(?:1\d|20)?\d0)['’]?s(?![a-z])"),
+    re.compile(
+        r"(?<!\d)(?<!\d[,.])(?P<century>\d{1,2})(?:st|nd|rd|th)[\s-]centur(?:y|ies)(?:\s+(?P<bc>b\.?c\.?(?:e\.?)?))?"
+    ),
     re.compile(
         rf"(?<![a-z-])(?P<centuryword>{'|'.join(sorted(_CENTURY_WORDS, key=len, reverse=True))})[\s-]centur(?:y|ies)"
     ),
-    re.compile(r"(?<![\d,.])(?P<bcyear>\d{1,4})\s*(?P<bc>b\.?c\.?(?:e\.?)?)(?![a-z])"),
+    re.compile(r"(?<!\d)(?<!\d[,.])(?P<bcyear>\d{1,4})\s*(?P<bc>b\.?c\.?(?:e\.?)?)(?![a-z])"),
     re.compile(
-        r"(?<![\d,.])(?P<adyear>\d{1,4})\s*(?:a\.?d\.?|c\.e\.?|ce)(?![a-z])|"
+        r"(?<!\d)(?<!\d[,.])(?P<adyear>\d{1,4})\s*(?:a\.?d\.?|c\.e\.?|ce)(?![a-z])|"
         r"(?<![a-z])a\.?d\.?\s*(?P<adyear2>\d{1,4})(?![\d,])"
     ),
-    re.compile(r"(?<![\d,.:])(?P<clock>[0-2]?\d:[0-5]\d(?::[0-5]\d)?)(?![\d:])(?:\s*(?P<noon>[ap])\.?m\.?(?![a-z]))?"),
-    re.compile(r"(?<![\d,.:])(?P<clock>[01]?\d)\s*(?P<noon>[ap])\.?m\.?(?![a-z])"),
+    re.compile(
+        r"(?<!\d)(?<!\d[,.:])(?P<clock>[0-2]?\d:[0-5]\d(?::[0-5]\d)?)(?![\d:])(?:\s*(?P<noon>[ap])\.?m\.?(?![a-z]))?"
+    ),
+    re.compile(r"(?<!\d)(?<!\d[,.:])(?P<clock>[01]?\d)\s*(?P<noon>[ap])\.?m\.?(?![a-z])"),
 ]
 _CJK = [
     re.compile(
-        rf"(?:(?P<era>{_ERA})(?P<erayear>元|{_N})|(?<![\d,.])(?P<year>\d{{3,4}}|[一二][{_HAN}]{{3}})|"
+        rf"(?:(?P<era>{_ERA})(?P<erayear>元|{_N})|(?<!\d)(?<!\d[,.])(?P<year>\d{{3,4}}|[一二][{_HAN}]{{3}})|"
         rf"(?P<bc>紀元前|公元前|西元前|前)(?P<bcyear>{_N}))\s*"
         rf"(?:(?P<nendo>年度|財年|财年)|年(?![間间]))(?:\s*(?P<month>1[0-2]|0?[1-9]|{_N})\s*月(?:份)?)?"
         rf"(?:\s*(?P<day>[0-3]?\d|[{_HAN}廿]+)\s*[日号號])?"
     ),
-    re.compile(rf"(?<![\d,.])(?P<month>1[0-2]|[1-9]|[{_HAN}]+)\s*月\s*(?P<day>[0-3]?\d|[{_HAN}廿]+)\s*[日号號]"),
+    re.compile(rf"(?<!\d)(?<!\d[,.])(?P<month>1[0-2]|[1-9]|[{_HAN}]+)\s*月\s*(?P<day>[0-3]?\d|[{_HAN}廿]+)\s*[日号號]"),
     re.compile(
         rf"(?<![\d,.{_HAN}個个か])(?P<month>1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九])\s*月(?![間间])(?:份)?"
     ),
@@ -122,9 +126,9 @@ _CJK = [
     ),
     re.compile(r"(?P<firsthalf>上半期|上半年|上期|前半期)|(?P<secondhalf>下半期|下半年|下期|後半期|后半期)"),
     re.compile(rf"(?P<bc>紀元前|公元前|西元前|前)?(?P<century>\d{{1,2}}|[{_HAN}]{{1,3}})\s*(?:世紀|世纪)"),
-    re.compile(rf"(?<![\d,.])(?P<decade>(?:1\d|20)?\d0|[一二三四五六七八九{_HAN}]{{1,4}})\s*年代"),
+    re.compile(rf"(?<!\d)(?<!\d[,.])(?P<decade>(?:1\d|20)?\d0|[一二三四五六七八九{_HAN}]{{1,4}})\s*年代"),
     re.compile(
-        rf"(?P<ampm>午前|午後|上午|下午|凌晨|晚上|中午|早上)?\s*(?<![\d,.])(?P<hour>[0-2]?\d|"
+        rf"(?P<ampm>午前|午後|上午|下午|凌晨|晚上|中午|早上)?\s*(?<!\d)(?<!\d[,.])(?P<hour>[0-2]?\d|"
         rf"[{_HAN}]{{1,3}})\s*[時时點点](?!間|间|[\d{_HAN}])"
         rf"(?:(?P<minute>[0-5]?\d|[{_HAN}]{{1,3}})分|(?P<halfpast>半))?"
     ),
@@ -177,7 +181,7 @@ def read_times(folded: Folded) -> list[Moment]:
     for pattern in (*_ENGLISH, *_CJK):
         for match in pattern.finditer(text):
             start, end = match.span()
-            if start < end:
+            if start < end and not _is_duration(text, match):
                 take(start, end, _facets(match))
     for match in _BARE_YEAR.finditer(text):
         second = match["second"]
@@ -199,6 +203,22 @@ def read_times(folded: Folded) -> list[Moment]:
         ):
             take(match.start(), match.end(), {"month": str(_MONTHS[match["month"].strip(".")])})
     return sorted(found, key=lambda moment: moment.at.start)
+
+
+_LASTING = re.compile(r"(?:超過|超过|逾|长达|長達|多达|多達|有着|有著|已有|历经|歷經|历时|歷時)\s*$")
+_LASTS = re.compile(r"\s*(?:的?[历歷]史|以上|前(?!半|期|後|后)|来|來|后|後の?間|之久|余|餘)")
+
+
+def _is_duration(text: str, match: re.Match[str]) -> bool:
+    """Whether what looks like a year is a number of years: 超過2000年的歷史."""
+    if "year" not in match.groupdict() or not match.group().endswith("年"):
+        return False
+    before = text[max(0, match.start() - 6) : match.start()]
+    return (
+        _LASTING.search(before) is not None
+        and _LASTS.match(text, match.end()) is not None
+        or before.endswith(("超過", "超过", "長達", "长达"))
+    )
 
 
 def years_before(moments: list[Moment]) -> list[Moment]:

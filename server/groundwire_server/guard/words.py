@@ -39,9 +39,7 @@ _LOSS = re.compile(
     r"(?<![a-z])(?:(?:net|operating)\s+loss(?:es)?|loss(?:es)?|deficits?|lost)(?![a-z])|赤字|損失|純損|欠損|"
     r"最終損|亏损|虧損|净亏|淨虧|净损|逆差|亏|虧"
 )
-_NEITHER = re.compile(
-    r"(?:profits?|gains?|income)\s*(?:\(|or|/|and)\s*\(?loss(?:es)?\)?|損益|盈亏|盈虧|増減|增减|增減"
-)
+_NEITHER = re.compile(r"(?:profits?|gains?|income)\s*(?:\(|or|/|and)\s*\(?loss(?:es)?\)?|損益|盈亏|盈虧|増減|增减|增減")
 
 _FILL = r"(?:[\s(]*(?:(?:a|an|the|some|total|of|us|only|just|another|additional)(?![a-z])\s*)*[$€£¥]?)"
 _BEFORE = {
