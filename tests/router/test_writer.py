@@ -105,6 +105,8 @@ def test_a_sentence_that_holds_is_sent_with_what_it_cites(snapshot: Snapshot) ->
     assert answer.calls[0].plan[-1].backend == "scripted:script"
     assert answer.calls[0].plan[-1].detail == f"answer/1,passages={len(answer.snippets)}"
     assert [each.items_out for each in answer.summary.timings if each.stage == "write"] == [2]
+    (used,) = answer.summary.model_usage
+    assert (used.model, used.calls, used.output_tokens, used.cost) == ("scripted:script", 1, 14, "")
 
 
 def test_what_does_not_hold_is_dropped_and_counted(snapshot: Snapshot) -> None:

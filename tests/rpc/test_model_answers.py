@@ -96,6 +96,8 @@ def test_a_model_writes_where_one_is_set(here: House, model: ModelServer) -> Non
     assert (call.plan[-1].stage, call.plan[-1].backend) == ("write", "openai:small")
     assert not lost(frames) & {FALLBACK, DROPPED}
     assert [body["stream"] for body in model.bodies[before:]] == [True]
+    (used,) = frames[-1].summary.model_usage
+    assert (used.model, used.calls, used.input_tokens, used.output_tokens) == ("openai:small", 1, 11, 7)
     info = here.admin.GetServerInfo(admin_pb2.GetServerInfoRequest())
     assert "answer.model" in info.capabilities
     assert origins(ask(here, writer=router_pb2.ANSWER_WRITER_MODEL)) == {"MODEL"}
@@ -191,6 +193,24 @@ def test_a_caller_who_leaves_closes_the_models_connection(here: House, answers: 
             list(here.router.Ask(router_pb2.AskRequest(question=QUESTION), timeout=0.7))
         assert ended.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
         assert eventually(lambda: here.server.leftovers == {"calls": 0, "work": 0})
+    finally:
+        hold.set()
+
+
+def test_budgets_cut_what_is_shown_and_what_is_written(here: House, answers: Callable[[Any], None]) -> None:
+    whole = ask(here, options={"token_budget": 100_000})
+    tokens = whole[-1].summary.prompt_tokens
+    assert tokens > 0
+    less = ask(here, options={"token_budget": tokens - 1, "strictness": stream_pb2.STRICTNESS_POLICY_ALLOW_DEGRADED})
+    assert less[-1].summary.end_reason == stream_pb2.END_REASON_TOKEN_BUDGET
+    assert snippets(less) == snippets(whole)[: len(snippets(less))]
+    assert stream_pb2.DEGRADATION_KIND_BUDGET_CUT in lost(less)
+    hold = threading.Event()
+    try:
+        answers(lambda _: (hold.wait(60), Act("x"))[1])
+        late = ask(here, options={"soft_budget": {"nanos": 700_000_000}})
+        assert not parts(late)
+        assert late[-1].summary.end_reason == stream_pb2.END_REASON_SOFT_BUDGET
     finally:
         hold.set()
 

@@ -12,6 +12,7 @@ from groundwire_server.evidence.stream import (
     Degradation,
     EndReason,
     LibrarySnapshot,
+    ModelUsage,
     PlanStep,
     QueryVariant,
     Refusal,
@@ -73,3 +74,4 @@ class Summary:
     refusal: Refusal | None = None
     variants: tuple[QueryVariant, ...] = ()
     prompt_tokens: int = 0
+    model_usage: tuple[ModelUsage, ...] = ()

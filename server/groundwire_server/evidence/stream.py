@@ -14,6 +14,7 @@ __all__ = [
     "DegradationKind",
     "EndReason",
     "LibrarySnapshot",
+    "ModelUsage",
     "PlanStep",
     "QueryVariant",
     "Refusal",
@@ -129,3 +130,14 @@ class QueryVariant:
 
     text: str
     made_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelUsage:
+    """What a model was asked in one call. `model` with its provider; `cost` exact, empty where no price is known."""
+
+    model: str
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cost: str = ""

@@ -320,6 +320,7 @@ def _summary(branches: Sequence[Branch], degradations: Sequence[Degradation], ca
         ),
         timings=tuple(timing for summary in summaries for timing in summary.timings),
         refusal=refusal,
+        model_usage=tuple(usage for summary in summaries for usage in summary.model_usage),
         prompt_tokens=sum(summary.prompt_tokens for summary in summaries),
         variants=tuple(variants) if call.options.explain >= ExplainLevel.PLAN else (),
     )

@@ -88,6 +88,7 @@ class Branch:
             self.summary,
             degradations=(*self.summary.degradations, *model.degradations()),
             timings=timings,
+            model_usage=(*self.summary.model_usage, *model.model_usage),
         )
         return Branch((*self.frames[:-1], self.writing.end(self.end)), summary)
 

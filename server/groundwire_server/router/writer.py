@@ -23,6 +23,7 @@ from groundwire_server.evidence import (
     Degradation,
     DegradationKind,
     Label,
+    ModelUsage,
     PlanStep,
     Snippet,
     StageTiming,
@@ -30,7 +31,7 @@ from groundwire_server.evidence import (
     Trust,
 )
 from groundwire_server.glossary import Glossary
-from groundwire_server.llm import ChatRequest, Finish, ModelFailed, ModelProvider, Reply, load_prompt
+from groundwire_server.llm import ChatRequest, Finish, ModelFailed, ModelProvider, Reply, Usage, load_prompt
 from groundwire_server.router.frames import AnswerOrigin, AnswerPart
 from groundwire_server.router.prose import LONGEST_SENTENCE, Prose, Sentence
 from groundwire_server.router.texts import shown_title
@@ -85,7 +86,7 @@ class ModelWriting:
         sent: parts that went out. dropped: sentences that did not, by the first reason against each.
         failure: why the model gave no whole answer. declined: it says that the passages do not answer.
         cut: the answer was longer than it may be. unseen: there was nothing that the model may be shown.
-        over: the soft budget of the call ran out before the answer's end.
+        over: the soft budget of the call ran out before the answer's end. usage: as the model counts it, once it ended.
     """
 
     model: AnswerModel
@@ -98,6 +99,7 @@ class ModelWriting:
     cut: bool = False
     unseen: bool = False
     over: bool = False
+    usage: Usage | None = None
     timing: StageTiming | None = None
     evidence: tuple[Snippet, ...] = field(init=False)
     _withheld: int = field(init=False)
@@ -177,6 +179,17 @@ class ModelWriting:
         return [self.call.accept(each) for each in found]
 
     @property
+    def model_usage(self) -> tuple[ModelUsage, ...]:
+        """What the model was asked; empty: it was not asked."""
+        if self.usage is None:
+            return ()
+        provider, used = self.model.provider, self.usage
+        cost = provider.meter.prices.cost(used)
+        calls = used.calls + used.failures + used.retries
+        name = f"{provider.name}:{provider.model}"
+        return (ModelUsage(name, calls, used.prompt_tokens, used.reply_tokens, f"{cost:f}" if cost else ""),)
+
+    @property
     def _prompt_name(self) -> str:
         return "answer" if self.order.figures_allowed else "answer_beside_figures"
 
@@ -189,12 +202,15 @@ class ModelWriting:
         )
         # A surrogate from a broken document has no UTF-8.
         messages = tuple(replace(each, text=each.text.encode("utf-8", "replace").decode()) for each in filled)
+        self.usage = Usage(failures=1)  # until a whole reply is there
         pieces = self.model.provider.stream(ChatRequest(messages, prompt.purpose), self._stop)
         try:
             for piece in pieces:
                 if isinstance(piece, str):
                     yield from prose.feed(piece)
-                elif piece.finish is Finish.DONE:
+                    continue
+                self.usage = piece.usage
+                if piece.finish is Finish.DONE:
                     yield from prose.close()
                 else:
                     self._end_early(piece, prose)

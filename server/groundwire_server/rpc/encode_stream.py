@@ -176,6 +176,14 @@ def encode_summary(summary: Summary, *, returned: int, explain: ExplainLevel) ->
     )
     for timing in summary.timings:
         _fill_timing(message.timings.add(), timing)
+    for usage in summary.model_usage:
+        message.model_usage.add(
+            model=wire_text(usage.model),
+            calls=usage.calls,
+            input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens,
+            cost=usage.cost,
+        )
     if summary.refusal is not None:
         message.refusal.CopyFrom(encode_refusal(summary.refusal))
     if explain is not ExplainLevel.NONE:
