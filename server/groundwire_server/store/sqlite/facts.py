@@ -275,7 +275,7 @@ def _is_read_again(version: _Version, record: FactRecord) -> bool:
 
 
 def _is_relabelled(version: _Version, columns: tuple[Any, ...]) -> bool:
-    """Whether a row under another label tells what a record tells, so that no earlier version shows what became secret."""
+    """Whether a row under another label tells what a record tells: no earlier version is to show what became secret."""
     return _says_the_same(version, columns) and version.columns[_FILED_AT] == columns[_FILED_AT]
 
 
