@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import click
 
 from groundwire_server.cli.bounds import bound_options, bounds
@@ -26,6 +28,8 @@ __all__ = ["command"]
     " or nobody. [model where the server has one, else extractive]",
 )
 @click.option("--top-k", type=COUNT, help="Passages for each narrative branch. [10]")
+@click.option("--token-budget", type=COUNT, help="Most tokens of evidence; the rest is left out and named.")
+@click.option("--soft-budget", type=click.FloatRange(0, 86_400), help="Seconds after which what is final is shown.")
 @mode_option
 @bound_options
 @reading_options
@@ -36,6 +40,8 @@ def command(
     route: str | None,
     writer: str | None,
     top_k: int | None,
+    token_budget: int | None,
+    soft_budget: float | None,
     mode: str,
     filters: tuple[str, ...],
     known_at: str | None,
@@ -58,6 +64,8 @@ def command(
             writer=(writer or "unspecified").upper(),
             top_k=top_k or 0,
             mode=mode.upper(),
+            token_budget=token_budget or 0,
+            **({} if soft_budget is None else {"soft_budget": timedelta(seconds=soft_budget)}),
             **call_options(libraries, language, strict),
             **bounds(client, libraries, filters, known_at, valid_at),
         )
