@@ -265,6 +265,8 @@ def test_bad_records_are_refused_one_by_one(here: House) -> None:
         (3, "period"),
         (4, "attributes[0].value.double_value"),
         (6, "object"),
+        (6, "source_doc"),
+        (6, "locator"),
     ]
     assert (frames[-1].summary.stored, frames[-1].summary.failed) == (2, 4)
 
