@@ -56,6 +56,7 @@ _MODE_WORDS = {"economy": "lexical", "bm25": "lexical", "": "auto"}
 _CHUNKER_WORDS = {"": "paragraph", "small_to_big": "parent_child"}
 _EXTRACTOR_WORDS = {"": "none", "off": "none", "cooccurrence": "co_occurrence", "co-occurrence": "co_occurrence"}
 _SWITCH_OFF = {"": "none", "off": "none"}
+_SWITCH_RULES = {"": "learned", "none": "rules", "off": "rules"}
 _SWITCH_WORDS = {"": "false", "none": "false"}
 
 # Names that the seeds or later work know, and that nothing here answers to yet.
@@ -142,6 +143,11 @@ class RetrievalSettings(_Section):
 
     mode: Annotated[Literal["auto", "hybrid", "vector", "lexical"], _word(_MODE_WORDS)] = Field(
         default="auto", description="Legs to search where the call does not say."
+    )
+    route_classifier: Annotated[Literal["learned", "rules"], _word(_SWITCH_RULES)] = Field(
+        default="learned",
+        description="Who weighs whether a question needs figures, text or both where the rules are not sure: learned, "
+        "a small model that comes with the server; or rules, these alone.",
     )
     library_router: str = Field(
         default="keyword",

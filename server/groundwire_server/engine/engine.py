@@ -158,10 +158,16 @@ class Engine:
     @cached_property
     def router_limits(self) -> RouterLimits:
         """Bounds of a question."""
-        from groundwire_server.router import RouterLimits
+        from groundwire_server.router import RouterLimits, learned_classifier
 
         limits = self.settings.limits
-        return RouterLimits(self.limits, limits.max_history_turns, limits.max_metric_queries)
+        learned = self.settings.retrieval.route_classifier == "learned"
+        return RouterLimits(
+            self.limits,
+            limits.max_history_turns,
+            limits.max_metric_queries,
+            classifier=learned_classifier() if learned else None,
+        )
 
     # ---- reads
 

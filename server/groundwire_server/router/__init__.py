@@ -1,6 +1,7 @@
 """From a question to the right kind of evidence, and to an answer that stands on what it cites."""
 
 from groundwire_server.router.ask import ask
+from groundwire_server.router.classifier import Odds, RouteClassifier
 from groundwire_server.router.frames import (
     AnswerOrigin,
     AnswerPart,
@@ -18,6 +19,7 @@ from groundwire_server.router.frames import (
     Turn,
     TurnRole,
 )
+from groundwire_server.router.learned import LearnedClassifier, learned_classifier, route_model
 from groundwire_server.router.request import AskRequest
 from groundwire_server.router.route import RouterLimits, route
 from groundwire_server.router.writer import AnswerModel
@@ -33,7 +35,10 @@ __all__ = [
     "ClarificationOption",
     "Complexity",
     "Frame",
+    "LearnedClassifier",
+    "Odds",
     "Route",
+    "RouteClassifier",
     "RouteDecision",
     "RouterLimits",
     "Slot",
@@ -42,5 +47,7 @@ __all__ = [
     "Turn",
     "TurnRole",
     "ask",
+    "learned_classifier",
     "route",
+    "route_model",
 ]

@@ -2,7 +2,7 @@
 
 Structured when a figure is asked for whose parts are named; narrative when text is asked for; both when both are, or
 in doubt. A name that is not known goes to the structured side as it stands, so that its outcome says so: nothing is
-guessed.
+guessed. Where the rules are not sure, a classifier may weigh the routes, within the bounds of `rails`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from groundwire_server.evidence import Span
 from groundwire_server.glossary import PeriodFault
+from groundwire_server.router.classifier import RouteClassifier
 from groundwire_server.router.cues import Cue, is_greeting
 from groundwire_server.router.frames import Complexity, Route
 from groundwire_server.router.otherwise import (
@@ -21,6 +22,7 @@ from groundwire_server.router.otherwise import (
     narrows_metric,
     taken_out,
 )
+from groundwire_server.router.rails import allowed_routes, choose
 from groundwire_server.router.reading import Named, Phrase, Reading
 from groundwire_server.router.words import PER_WORDS, is_measure
 from groundwire_server.text import is_cjk
@@ -78,12 +80,14 @@ class _Parts:
         return (*(each.said for each in self.entities), *self.unknown_entities)
 
 
-def decide(reading: Reading) -> Decision:
-    """The route of a question."""
+def decide(reading: Reading, classifier: RouteClassifier | None = None) -> Decision:
+    """The route of a question. `classifier`: who weighs it where the rules are not sure; None: the rules alone."""
     if is_greeting(reading.question):
         return Decision(Route.NARRATIVE, 0.5, "it asks nothing", Complexity.SIMPLE, Wanted(), asks_nothing=True)
     parts = _parts(reading)
     route, confidence, why = _route(reading, parts)
+    if classifier is not None:
+        route, confidence, why = _weighed(classifier, reading, route, confidence, why)
     wanted = Wanted() if route is Route.NARRATIVE else _wanted(reading, parts)
     return Decision(route, confidence, f"{_named(reading, parts)}{why}", _complexity(reading, route, wanted), wanted)
 
@@ -91,6 +95,19 @@ def decide(reading: Reading) -> Decision:
 def wanted_of(reading: Reading) -> Wanted:
     """The figures that a question names, whatever its route."""
     return _wanted(reading, _parts(reading))
+
+
+def _weighed(
+    classifier: RouteClassifier, reading: Reading, by_rules: Route, confidence: float, why: str
+) -> tuple[Route, float, str]:
+    """The classifier's choice among the routes that the rules leave open."""
+    allowed = allowed_routes(reading, by_rules, confidence)
+    if allowed == (by_rules,):
+        return by_rules, confidence, why
+    odds = classifier.classify(reading, by_rules, confidence)
+    likely = ", ".join(f"{route.name.lower()} {odds.of(route):.2f}" for route in Route)
+    route = choose(odds, allowed)
+    return route, round(odds.of(route), 2), f"{why}; {classifier.name}: {likely}"
 
 
 def _route(reading: Reading, parts: _Parts) -> tuple[Route, float, str]:

@@ -12,6 +12,7 @@ from groundwire_server.evidence import Call, Family, MetricQuery, RefusalReason,
 from groundwire_server.metric import FACT_ATTRIBUTES
 from groundwire_server.narrative import RetrievalLimits, check_question, refuse_outside_names
 from groundwire_server.router.clarify import clarify, clarify_everything
+from groundwire_server.router.classifier import RouteClassifier
 from groundwire_server.router.decide import Decision, Wanted, decide, wanted_of
 from groundwire_server.router.frames import Clarification, Complexity, Route, RouteDecision, Turn
 from groundwire_server.router.history import borrowed_slots, resolve
@@ -29,11 +30,12 @@ _NO_GATE = SecurityGate()
 
 @dataclass(frozen=True, slots=True)
 class RouterLimits:
-    """What a question may bring along and ask for."""
+    """What a question may bring along and ask for, and who weighs its route where the rules are not sure."""
 
     retrieval: RetrievalLimits = field(default_factory=RetrievalLimits)
     max_history_turns: int = 20
     max_metric_queries: int = 1000
+    classifier: RouteClassifier | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,11 @@ def decide_route(
     reading = resolve(read_question(question, call, snapshots), history, call, snapshots)
     if reading.question != question and refuse_outside_names(reading.question, call, snapshots, gate) is not None:
         return _refused(language)
-    decision = decide(reading)
+    decision = decide(reading, limits.classifier)
+    if decision.wanted.missing == "metric" and not decision.asks_nothing and limits.classifier is not None:
+        asked_back = clarify(decision.wanted, call, snapshots, language)
+        if not asked_back.options:  # there are no figures to choose from
+            decision = decide(reading)
     chosen = (
         decision
         if forced is None

@@ -43,6 +43,7 @@ def test_names_of_the_origins_are_known() -> None:
         "accuracy": 0.666667,
         "two_way_accuracy": 0.666667,
         "evidence_covered": 0.666667,
+        "evidence_reached": 0.666667,
         "composite_share": 0.0,
         "routes": {"narrative": 2, "structured": 1},
         "by_language": totals["by_language"],

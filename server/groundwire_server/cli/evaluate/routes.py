@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -20,10 +21,17 @@ from groundwire_server.cli.session import Session
 from groundwire_server.cli.streams import note, say
 from groundwire_server.cli.terms import read_terms
 
-__all__ = ["evaluate_routes"]
+__all__ = ["evaluate_routes", "folders_of", "load_names", "read_questions"]
 
 _GLOSSARIES = ("glossary.jsonl", "glossary.toml")
 _FACTS = "facts.jsonl"
+_SAID = {
+    "accuracy": "accuracy",
+    "two_way_accuracy": "two-way",
+    "evidence_covered": "evidence covered",
+    "evidence_reached": "reached",
+    "composite_share": "composite",
+}
 _ROUTES = ("structured", "narrative", "composite")
 
 
@@ -51,6 +59,11 @@ class _Routed:
         """Whether the route brings all evidence that the question needs: composite brings everything."""
         return self.route in (self.expected, "composite")
 
+    @property
+    def reached(self) -> bool:
+        """Whether it brings some of it: of a question that needs figures and text either is some."""
+        return self.covered or self.expected == "composite"
+
 
 def evaluate_routes(
     session: Session,
@@ -62,6 +75,9 @@ def evaluate_routes(
 ) -> None:
     """Measure, print, and write the run and the totals where asked.
 
+    The learned classifier was trained on some sets. For such a file the totals are in-sample, and those that the
+    training measured on folds that it had not seen (mean and worst) come beside them as `out_of_fold`.
+
     Args:
         load: folders with the glossary and the facts that the router may know; none: that of the file, and those
             beside it that its questions name as their origin.
@@ -70,8 +86,8 @@ def evaluate_routes(
         click.ClickException: a file is wrong.
         GroundwireError: of client or server.
     """
-    questions = _read_questions(file)[:limit]
-    folders = list(load) or _folders_of(file, questions)
+    questions = read_questions(file)[:limit]
+    folders = list(load) or folders_of(file, questions)
     for folder in folders:
         if not any((folder / name).exists() for name in (*_GLOSSARIES, _FACTS)):
             raise click.ClickException(f"{folder} has neither a glossary nor {_FACTS}")
@@ -79,7 +95,7 @@ def evaluate_routes(
     with fresh_server(session, embedder="none") as client:
         client.save_library(Library(LIBRARY, settings=(Setting("ambiguous", "report"),)))
         for folder in folders:
-            _load(client, folder)
+            load_names(client, folder)
         routed = list(_route_all(client, questions))
     write_results(run_file, "".join(map(_run_line, routed)))
     totals = {
@@ -91,11 +107,18 @@ def evaluate_routes(
             for language in sorted({each.language for each in routed})
         },
     }
+    if session.settings().retrieval.route_classifier == "learned" and (measured := _out_of_fold(file)):
+        totals["out_of_fold"] = measured
     write_results(json_file, json.dumps(totals, ensure_ascii=False, indent=1) + "\n")
     _print(totals)
 
 
-def _read_questions(file: Path) -> list[dict[str, Any]]:
+def read_questions(file: Path) -> list[dict[str, Any]]:
+    """The questions of a routes.jsonl, each with an id, a language ("": none said) and its route.
+
+    Raises:
+        click.ClickException: the file is wrong.
+    """
     questions = []
     for number, row in enumerate(json_lines(file, "question", "route"), start=1):
         if row["route"] not in _ROUTES:
@@ -106,7 +129,7 @@ def _read_questions(file: Path) -> list[dict[str, Any]]:
     return questions
 
 
-def _folders_of(file: Path, questions: Sequence[dict[str, Any]]) -> list[Path]:
+def folders_of(file: Path, questions: Sequence[dict[str, Any]]) -> list[Path]:
     """The folder of the file and those of the origins, as far as they have names or figures."""
     here = file.resolve().parent
     origins = sorted({str(row["origin"]) for row in questions if row.get("origin")})
@@ -114,7 +137,7 @@ def _folders_of(file: Path, questions: Sequence[dict[str, Any]]) -> list[Path]:
     return [each for each in folders if any((each / name).exists() for name in (*_GLOSSARIES, _FACTS))]
 
 
-def _load(client: Client, folder: Path) -> None:
+def load_names(client: Client, folder: Path) -> None:
     """Names and figures that the router may know: glossary and facts of a folder, whichever it has."""
     glossary = next((folder / name for name in _GLOSSARIES if (folder / name).exists()), None)
     if glossary is not None:
@@ -150,16 +173,31 @@ def _totals(routed: Sequence[_Routed]) -> dict[str, Any]:
         "accuracy": round(sum(each.right for each in routed) / n, 6),
         "two_way_accuracy": round(sum(each.right_two_way for each in routed) / n, 6),
         "evidence_covered": round(sum(each.covered for each in routed) / n, 6),
+        "evidence_reached": round(sum(each.reached for each in routed) / n, 6),
         "composite_share": round(sent["composite"] / n, 6),
         "routes": dict(sorted(sent.items())),
     }
+
+
+def _out_of_fold(file: Path) -> dict[str, Any] | None:
+    """What the training of the classifier measured on this very file; None: it was not trained on it."""
+    from groundwire_server.router import route_model
+
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    measured = (dict(each) for each in route_model()["measured"].values())
+    return next((each for each in measured if each.pop("sha256") == digest), None)
 
 
 def _print(totals: dict[str, Any]) -> None:
     say(f"names and figures of: {', '.join(totals['loaded']) or 'nothing, by the words alone'}")
     parts = {f"{totals['set']}": totals, **{f"  {name or '?'}": part for name, part in totals["by_language"].items()}}
     for name, part in parts.items():
-        say(
-            f"{name}: {part['n']} questions, accuracy {part['accuracy']:.4f}, two-way {part['two_way_accuracy']:.4f}, "
-            f"evidence covered {part['evidence_covered']:.4f}, composite {part['composite_share']:.4f}"
-        )
+        say(f"{name}: {part['n']} questions, " + ", ".join(f"{said} {part[key]:.4f}" for key, said in _SAID.items()))
+    held_out = totals.get("out_of_fold")
+    if held_out is None:
+        return
+    say("the classifier was trained on these questions; on folds that it had not seen, mean and worst:")
+    parts = {f"{totals['set']}": held_out, **{f"  {name}": part for name, part in held_out["by_language"].items()}}
+    for name, part in parts.items():
+        rates = (f"{said} {part[key]['mean']:.4f} {part[key]['worst']:.4f}" for key, said in _SAID.items())
+        say(f"{name}: {', '.join(rates)}")
