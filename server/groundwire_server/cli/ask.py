@@ -57,6 +57,11 @@ def command(
     groundwire ask "What was the population of India in 2020?"
     groundwire ask "ニカラグアはなぜアメリカを提訴したのか？" --json
     """
+    options = call_options(libraries, language, strict)
+    if token_budget is not None:
+        options["token_budget"] = token_budget
+    if soft_budget is not None:
+        options["soft_budget"] = timedelta(seconds=soft_budget)
     with session.client(embedder=mode != "lexical") as client:
         stream = client.ask(
             question,
@@ -64,9 +69,7 @@ def command(
             writer=(writer or "unspecified").upper(),
             top_k=top_k or 0,
             mode=mode.upper(),
-            token_budget=token_budget or 0,
-            **({} if soft_budget is None else {"soft_budget": timedelta(seconds=soft_budget)}),
-            **call_options(libraries, language, strict),
+            **options,
             **bounds(client, libraries, filters, known_at, valid_at),
         )
         show(stream, as_json_lines=as_json)
