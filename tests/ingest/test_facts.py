@@ -83,6 +83,15 @@ def test_a_name_that_no_term_has_is_its_own_code() -> None:
     assert (record.metric, record.entity, record.channel, record.unit) == ("Novel measure (US$)", "e-1", "Kiosk", "x")
 
 
+@pytest.mark.parametrize(
+    ("unit", "stored"),
+    [("", "USD"), ("usd", "usd"), ("US$", "USD"), ("EUR", "EUR"), ("USD_M", "USD_M"), ("ISK", "ISK")],
+)
+def test_the_unit_of_a_term_is_that_of_figures_that_name_none(unit: str, stored: str) -> None:
+    (record,) = _good({**ROW, "metric": "REVENUE", "unit": unit})
+    assert record.unit == stored
+
+
 def test_a_note_in_brackets_is_no_second_try_when_figures_come_in() -> None:
     (record,) = _good({**ROW, "metric": "Net sales (pro forma)"})
     assert record.metric == "Net sales (pro forma)"
@@ -163,7 +172,8 @@ def test_what_stood_there_is_kept_where_the_value_reads_otherwise() -> None:
         ({"period": "Q3"}, ErrorReason.FACT_PERIOD_MALFORMED, "period"),
         ({"period": "last year"}, ErrorReason.FACT_PERIOD_MALFORMED, "period"),
         ({"period": "昨年第3四半期"}, ErrorReason.FACT_PERIOD_MALFORMED, "period"),
-        ({"unit": "EUR"}, ErrorReason.FACT_UNIT_MISMATCH, "unit"),
+        ({"unit": "%"}, ErrorReason.FACT_UNIT_MISMATCH, "unit"),
+        ({"unit": "USD per share"}, ErrorReason.FACT_UNIT_MISMATCH, "unit"),
         ({"metric": "shared"}, ErrorReason.UNKNOWN_NAME, "metric"),
         ({"metric": "a\tb"}, ErrorReason.VALUE_MALFORMED, "metric"),
         ({"entity": "x" * 600}, ErrorReason.VALUE_MALFORMED, "entity"),

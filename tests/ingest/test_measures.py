@@ -229,6 +229,13 @@ SETTLED = [
     ("990.25", NO_MEASURE, USD_MILLIONS, "USD_M", "Revenue", "990.25", "USD_M", None),
     ("990.25", NO_MEASURE, NO_MEASURE, "百万円", "Revenue", "990.25", "百万円", None),
     ("15.3", NO_MEASURE, USD_MILLIONS, "", "Effective tax rate", "15.3", "", None),
+    # The term's currency is only that of what names none.
+    ("12", NO_MEASURE, Measure(4, "CNY"), "JPY", "营业收入", "120000", "CNY", -4),
+    ("€15M", NO_MEASURE, NO_MEASURE, "USD_M", "Revenue", "15000000", "EUR", -6),
+    ("15", NO_MEASURE, Measure(6, "JPY"), "USD_M", "売上高", "15000000", "JPY", -6),
+    ("0.31", NO_MEASURE, Measure(4, "CNY"), "USD/shares", "每股收益", "0.31", "CNY/shares", None),
+    ("$6.13", NO_MEASURE, USD_MILLIONS, "USD/shares", "EPS", "6.13", "USD/shares", None),
+    ("€6.13", NO_MEASURE, NO_MEASURE, "USD/shares", "EPS", "6.13", "EUR/shares", None),
 ]  # fmt: skip
 
 
@@ -288,7 +295,6 @@ def test_what_beats_what(
         ("$12", Measure(None, "EUR"), NO_MEASURE, "", "Revenue"),
         ("12", Measure(None, "EUR"), USD_MILLIONS, "", "Revenue"),
         ("€12", NO_MEASURE, USD_MILLIONS, "", "Revenue"),
-        ("12", NO_MEASURE, USD_MILLIONS, "EUR", "Revenue"),
         ("12", NO_MEASURE, Measure(6, "", vague="¥"), "", "Revenue"),
         ("12", Measure(None, "", vague="¥"), NO_MEASURE, "", "Revenue"),
         ("15", NO_MEASURE, Measure(6, "USD", "unclear"), "shares", "Shares"),
@@ -299,7 +305,6 @@ def test_what_beats_what(
         ("15", NO_MEASURE, USD_MILLIONS, "", "Shares used in computing earnings per share"),
         ("$15", NO_MEASURE, NO_MEASURE, "USD_M", "Revenue"),
         ("15 million", NO_MEASURE, NO_MEASURE, "USD_K", "Revenue"),
-        ("€15M", NO_MEASURE, NO_MEASURE, "USD_M", "Revenue"),
         ("15", Measure(None, "USD_M"), Measure(3, "USD"), "", "Revenue"),
         ("15", NO_MEASURE, Measure(None, "USD"), "USD_M", "Revenue"),
     ],

@@ -20,6 +20,10 @@ _MISSING = ("", "-", "—", "nil", "n.a.", "なし", "无", "#n/a")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 
 
+# What a unit counts; another currency is another figure, another kind a mistake.
+_KINDS = {"usd": "money", "eur": "money", "persons": "persons"}
+
+
 @dataclass(frozen=True)
 class Key:
     """What a figure is of, without unit and source."""
@@ -111,7 +115,8 @@ class Shelf:
             return "FACT_VALUE_MALFORMED"
         term = known.term("metric", metric)
         unit = row.unit or (term.unit if term else "")
-        if term and term.unit and unit.casefold() != term.unit.casefold():
+        kinds = {_KINDS.get(each.casefold(), "") for each in (unit, term.unit if term else "")} - {""}
+        if len(kinds) > 1:
             return "FACT_UNIT_MISMATCH"
         channel = self._code("channel", row.channel) if row.channel else "TOTAL"
         dims = tuple(sorted((axis, self._code("dimension", member, axis)) for axis, member in row.dims))

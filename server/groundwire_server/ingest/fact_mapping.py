@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
 from groundwire_server.errors import ErrorReason, InvalidRequest, Violation
 from groundwire_server.ingest.table_rules import TABLE_KEYS, TableRules, read_table_rules
+from groundwire_server.ingest.toml_text import parse_toml
 
 __all__ = ["FACT_FIELDS", "FILL_IN", "FactMapping"]
 
@@ -61,10 +61,7 @@ class FactMapping:
         Raises:
             InvalidRequest: it is no TOML, or an entry is of another form; every fault at once.
         """
-        try:
-            document = tomllib.loads(text.replace("\r\n", "\n"))
-        except (ValueError, RecursionError):  # a number of thousands of digits is a bare ValueError
-            raise InvalidRequest.one(_FIELD, ErrorReason.VALUE_MALFORMED, "is no TOML") from None
+        document = parse_toml(text, _FIELD)
         violations: list[Violation] = []
         tables = {name: _texts(name, document.pop(name, {}), violations) for name in _TABLES}
         table = read_table_rules(document, _FIELD, violations)

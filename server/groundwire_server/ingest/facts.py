@@ -48,6 +48,7 @@ from groundwire_server.ingest.measures import (
 from groundwire_server.ingest.row_spool import FactRow, RowSpool
 from groundwire_server.ingest.settling import settle
 from groundwire_server.ingest.typed_cell import read_figure
+from groundwire_server.ingest.unit_kinds import kind_of_unit
 from groundwire_server.readers import ReadOptions
 from groundwire_server.store.rows import FactRecord
 
@@ -406,10 +407,13 @@ class _Reader:
         term = self.glossary.metrics.get(metric)
         if term is None or not term.unit:
             return unit
-        if unit and not same_unit(unit, term.unit):
-            why = f"{metric} is measured in {term.unit}, and nothing is converted."
+        kind, expected = kind_of_unit(unit), kind_of_unit(term.unit)
+        if kind and expected and kind != expected:
+            why = f"{metric} is measured in {term.unit}, and {unit} is {kind}."
             raise refuse(ErrorReason.FACT_UNIT_MISMATCH, "unit", unit, why)
-        return unit if unit.casefold() == term.unit.casefold() else term.unit
+        # Another currency makes another figure; another spelling of the same unit does not.
+        spelled = same_unit(unit, term.unit) and unit.casefold() != term.unit.casefold()
+        return unit if unit and not spelled else term.unit
 
     def _dimensions(self, given: tuple[Dimension, ...]) -> tuple[Dimension, ...]:
         if len(given) > _MOST_AXES:

@@ -33,6 +33,7 @@ __all__ = [
     "scale_words",
     "speaks_of_scale",
     "split_measure",
+    "split_per",
     "unit_measure",
     "unit_words",
 ]
@@ -272,13 +273,18 @@ def same_unit(one: str, other: str) -> bool:
 @lru_cache(maxsize=4096)
 def _unit_key(unit: str) -> str:
     text = unicodedata.normalize("NFKC", unit).strip().casefold()
-    top, bar, bottom = _per(text)
+    top, bar, bottom = split_per(text)
     if bar:
         return f"{_unit_key(top)}/{_unit_key(bottom)}"
     return _UNITS.get("shares" if text == "share" else text, text).casefold()
 
 
-def _per(text: str) -> tuple[str, bool, str]:
+def split_per(text: str) -> tuple[str, bool, str]:
+    """What stands before and behind the bar of a unit, and whether there is one.
+
+    >>> split_per("USD per share"), split_per("USD")
+    (('USD', True, 'share'), ('USD', False, ''))
+    """
     for bar in ("/", " per "):
         top, found, bottom = text.partition(bar)
         if found and top.strip() and bottom.strip():
@@ -452,7 +458,7 @@ def _phrase(phrase: str, signs: MoneySigns) -> Measure:
     said = _SAYS_UNIT.search(phrase)
     if said:
         phrase = said["phrase"]
-    top, bar, bottom = _per(re.sub(r"\s*/\s*", "/", phrase))
+    top, bar, bottom = split_per(re.sub(r"\s*/\s*", "/", phrase))
     if bar:
         return _per_unit(top, bottom, signs)
     parts = _parts(phrase)

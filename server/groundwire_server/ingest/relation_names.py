@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
 from groundwire_server.errors import ErrorReason, InvalidRequest, Violation
+from groundwire_server.ingest.toml_text import parse_toml
 
 __all__ = ["RELATION_FIELDS", "RelationMapping", "parse_relation_mapping"]
 
@@ -56,7 +56,7 @@ def parse_relation_mapping(text: str) -> RelationMapping:
     Raises:
         InvalidRequest: it is no TOML, or an entry is of another form; every fault at once.
     """
-    table = _parse(text)
+    table = parse_toml(text, _FIELD)
     violations: list[Violation] = []
     columns, constants, attributes = (
         _keys(name, table.pop(name, {}), fields, violations)
@@ -83,13 +83,6 @@ def _keys(name: str, given: object, fields: Collection[str], violations: list[Vi
             why = f"is no field of a relation; valid: {', '.join(fields)}"
             violations.append(Violation(f"{path}.{field[:80]}", ErrorReason.UNKNOWN_NAME, why))
     return dict(given)
-
-
-def _parse(text: str) -> dict[str, object]:
-    try:
-        return tomllib.loads(text.replace("\r\n", "\n"))
-    except (ValueError, RecursionError):  # a number of thousands of digits is a bare ValueError
-        raise InvalidRequest.one(_FIELD, ErrorReason.VALUE_MALFORMED, "is no TOML") from None
 
 
 def _inverses(table: Mapping[str, object], violations: list[Violation]) -> dict[str, str]:

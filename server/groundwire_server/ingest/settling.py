@@ -21,6 +21,7 @@ from groundwire_server.ingest.measures import (
     speaks_of_scale,
     unit_measure,
 )
+from groundwire_server.ingest.unit_kinds import in_money, kind_of_unit
 
 __all__ = ["Settled", "kind_of_name", "settle"]
 
@@ -126,12 +127,14 @@ def settle(
 
     Args:
         row: what its unit column or the bracket behind its name says. above: what headings and titles say.
-        term_unit: of its metric in the glossary; empty: not known. name: of its metric, as the row has it.
+        term_unit: of its metric in the glossary; empty: not known. It says what is counted, and the currency only of
+            what names none. name: of its metric, as the row has it.
         shown: the cell, for messages. section: the label that its row stands below; empty: none.
 
     Raises:
         RowRefused: FACT_UNIT_MISMATCH where two of them do not go together, or a sign of money has no country.
     """
+    term_unit = in_money(term_unit, figure.unit or row.unit or above.unit)
     scaled_unit = row.unit or term_unit
     if unit_measure(scaled_unit):
         _check_scaled(figure, row, above, scaled_unit, shown)
@@ -202,7 +205,8 @@ def _unit(figure: CellNumber, row: Measure, above: Measure, term_unit: str, name
     if said:
         if above.unit and is_money(said) and is_money(above.unit) and not same_unit(said, above.unit):
             raise _mismatch(shown, f"The row says {said}, what stands above it {above.unit}.")
-        return term_unit if term_unit and same_unit(said, term_unit) else said
+        per_unit = kind_of_unit(term_unit) == "money per unit" and is_money(said)  # in the currency that is said
+        return term_unit if term_unit and (per_unit or same_unit(said, term_unit)) else said
     if row.vague and not term_unit:
         raise _without_country(row.vague, shown)
     if term_unit and (is_left_alone(term_unit) or not is_money(term_unit)):
