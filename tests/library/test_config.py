@@ -18,6 +18,7 @@ configs = st.builds(
     overlap_chars=st.integers(0, 99),
     embedder=st.sampled_from(EMBEDDERS),
     fusion=st.sampled_from(["linear", "rrf"]),
+    query_transform=st.sampled_from(["hyde", "none", "rag_fusion", "step_back"]),
     k1=st.floats(0, 100),
     b=st.floats(0, 1),
     vector_depth=st.integers(1, 1000),

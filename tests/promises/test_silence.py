@@ -100,7 +100,6 @@ def test_a_setting_that_would_do_nothing_is_refused_where_it_stands(
     [
         ({"tuning": {"reranker": "maxsim", "rerank_depth": 20}}, "tuning.reranker"),
         ({"tuning": {"postprocessors": ["none", "mmr"]}}, "tuning.postprocessors"),
-        ({"tuning": {"query_transform": "hyde"}}, "tuning.query_transform"),
         ({"tuning": {"filter_extractor": "glossary"}}, "tuning.filter_extractor"),
         ({"tuning": {"decomposition": "llm"}}, "tuning.decomposition"),
         ({"tuning": {"preset": "quality"}}, "tuning.preset"),

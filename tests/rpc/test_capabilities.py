@@ -194,7 +194,6 @@ USES: dict[str, Callable[[House], Any]] = {
     "tuning.graph": retrieve(tuning={"graph": True}),
     "tuning.postprocessors": retrieve(tuning={"postprocessors": ["none", "mmr"]}),
     "tuning.preset": retrieve(tuning={"preset": "quality"}),
-    "tuning.query_transform": retrieve(tuning={"query_transform": "hyde"}),
     "tuning.reranker": retrieve(tuning={"reranker": "maxsim", "rerank_depth": 5}),
     "tuning.tree": retrieve(tuning={"tree": True}),
     "valid_at": retrieve(options={"valid_at": {"seconds": 1}}),

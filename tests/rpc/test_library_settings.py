@@ -404,7 +404,7 @@ def test_an_unknown_setting_is_answered_with_the_valid_ones(here: House) -> None
     ((field, reason, said),) = failure.violations
     assert (field, reason) == ("library.settings[0].name", "UNKNOWN_NAME")
     valid = "ambiguous, b, budget_unit, default_label, fusion, glossary_variants, graph"
-    assert f"{valid}, k1, relations_from, vector_depth" in said
+    assert f"{valid}, k1, query_transform, relations_from, vector_depth" in said
 
 
 def test_settings_outlive_the_server(tmp_path: Path) -> None:

@@ -265,7 +265,11 @@ def _describe(library: Library) -> None:
         show_heading("Retrieval")
         switches = (("glossary_variants", tuning.glossary_variants), ("graph", tuning.graph))
         show_pairs(
-            [("fusion", tuning.fusion), *((name, "" if on is None else str(on).lower()) for name, on in switches)]
+            [
+                ("fusion", tuning.fusion),
+                ("query_transform", tuning.query_transform),
+                *((name, "" if on is None else str(on).lower()) for name, on in switches),
+            ]
         )
     if library.settings:
         show_heading("Settings")

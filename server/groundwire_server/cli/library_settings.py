@@ -72,12 +72,13 @@ def changed_library(library: Library, said: dict[str, Any]) -> Library:
         if kind.lower() not in _TYPES:
             raise click.UsageError(f"--attribute {name}={kind}: {kind!r} is none of {', '.join(_TYPES)}.")
         declared[name] = AttributeSpec(name, AttributeType.read(kind.upper()))
-    # Three settings are shown as tuning; the options name them like the others, and win.
+    # Four settings are shown as tuning; the options name them like the others, and win.
     shown = library.tuning or RetrievalTuning()
     tuning = RetrievalTuning(
         fusion="" if "fusion" in settings else shown.fusion,
         glossary_variants=None if "glossary_variants" in settings else shown.glossary_variants,
         graph=None if "graph" in settings else shown.graph,
+        query_transform="" if "query_transform" in settings else shown.query_transform,
     )
     return Library(
         library.library_id,

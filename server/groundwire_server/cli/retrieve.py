@@ -28,6 +28,14 @@ __all__ = ["command"]
     is_flag=True,
     help="Follow relations from what is found and from names in QUERY; how they lead to a passage is shown behind.",
 )
+@click.option(
+    "--transform",
+    type=WORDS,
+    metavar="TRANSFORM",
+    default="",
+    help="What a language model makes of QUERY to search with beside it: hyde, rag_fusion, step_back, or none. "
+    "[the library's]",
+)
 @mode_option
 @bound_options
 @reading_options
@@ -38,6 +46,7 @@ def command(
     top_k: int | None,
     fusion: str,
     graph: bool,
+    transform: str,
     mode: str,
     filters: tuple[str, ...],
     known_at: str | None,
@@ -60,8 +69,14 @@ def command(
             query,
             top_k=top_k or 0,
             mode=mode.upper(),
-            tuning=RetrievalTuning(fusion=fusion, graph=graph or None) if fusion or graph else None,
+            tuning=_tuning(fusion, transform, graph),
             **call_options(libraries, language, strict),
             **bounds(client, libraries, filters, known_at, valid_at),
         )
         show(stream, as_json_lines=as_json)
+
+
+def _tuning(fusion: str, transform: str, graph: bool) -> RetrievalTuning | None:
+    if not (fusion or transform or graph):
+        return None
+    return RetrievalTuning(fusion=fusion, query_transform=transform, graph=graph or None)

@@ -9,6 +9,7 @@ from groundwire_server.engine.info import Component
 from groundwire_server.ingest import FACT_FILE_FORMS, what_is_lacking
 from groundwire_server.llm import ModelProvider
 from groundwire_server.narrative import FUSIONS, library_routers
+from groundwire_server.query import TRANSFORMS
 from groundwire_server.readers import READERS
 from groundwire_server.relations.extractors import EXTRACTORS, LLM
 from groundwire_server.text import TOKENIZER_ID
@@ -42,7 +43,8 @@ def list_components(
         if needs_model(name)
     ]
     no_model = "" if model is not None else "The server has no language model."
-    found.append(Component("relation_extractor", LLM, active=not no_model, inactive_reason=no_model))
+    asking = [("relation_extractor", LLM), *(("query_transform", name) for name in TRANSFORMS)]
+    found += [Component(kind, name, active=not no_model, inactive_reason=no_model) for kind, name in asking]
     if model is not None:
         found.append(Component("model", model.name, version=model.model))
     name, _, version = TOKENIZER_ID.partition("/")

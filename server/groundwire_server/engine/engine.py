@@ -520,6 +520,7 @@ class Engine:
             limits=self.limits,
             library_router=self._library_router,
             graph=EvidenceGraph(),
+            model=self._model,
         )
 
     def _describe(self, snapshot: Snapshot, principal: Principal, config: LibraryConfig | None = None) -> LibraryInfo:

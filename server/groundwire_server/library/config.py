@@ -22,9 +22,10 @@ AMBIGUOUS = ("refuse", "report")
 DERIVED_FROM = ("facts", "glossary", "metadata")
 """What relations can be derived from."""
 EMBEDDERS = ("auto", "deterministic", "none", "onnx")
-# Those that narrative and relations have, which stand above this room; tests hold them together.
+# Those that other rooms have, which this one does not know; tests hold them together.
 _FUSIONS = ("linear", "rrf")
 _EXTRACTORS = ("co_occurrence", "llm", "none")
+_TRANSFORMS = ("hyde", "none", "rag_fusion", "step_back")
 _MAX_DESCRIPTION = 4096
 MAX_DECLARED = 1000
 """Attributes that a library may declare."""
@@ -47,6 +48,7 @@ class LibraryConfig:
         ambiguous: "refuse" a glossary in which two terms share a synonym, or "report" it with each answer.
         default_label: of what comes in without one.
         glossary_variants: whether the glossary's variants of a query are searched where the call does not say.
+        query_transform: what makes other texts of a query to search where the call does not say, or "none".
         graph: whether relations are followed from what a search finds where the call does not say.
         relation_extractor: who finds relations in the texts of documents, by name.
         relations_from: what relations are derived from: "none", or some of facts, glossary, metadata, with commas.
@@ -68,6 +70,7 @@ class LibraryConfig:
     ambiguous: Literal["refuse", "report"] = "refuse"
     default_label: Label = Label.INTERNAL
     glossary_variants: bool = True
+    query_transform: str = "none"
     graph: bool = False
     relation_extractor: str = "none"
     relations_from: str = "glossary,metadata"
@@ -116,6 +119,7 @@ class LibraryConfig:
             ("budget_unit", BUDGET_UNITS),
             ("embedder", EMBEDDERS),
             ("fusion", _FUSIONS),
+            ("query_transform", _TRANSFORMS),
             ("relation_extractor", _EXTRACTORS),
             ("ambiguous", AMBIGUOUS),
         ):

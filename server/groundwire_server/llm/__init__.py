@@ -1,5 +1,6 @@
 """Language models: one provider protocol, those who speak it over HTTP, and the prompts."""
 
+from groundwire_server.llm.accounts import model_usage
 from groundwire_server.llm.chat import ChatRequest, Finish, Message, ModelProvider, Reply, Stop, go_on
 from groundwire_server.llm.config import PROVIDERS, ApiKey, JsonMode, ModelConfig
 from groundwire_server.llm.factory import make_provider
@@ -32,6 +33,7 @@ __all__ = [
     "go_on",
     "load_prompt",
     "make_provider",
+    "model_usage",
     "parse_json",
     "prompt_names",
 ]

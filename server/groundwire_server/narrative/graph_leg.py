@@ -58,10 +58,9 @@ def follow_relations(search: Search, fusion: Fusion, graph: EvidenceWalk) -> Fol
     """
     search.call.cancel.check(_STAGE)
     started = time.perf_counter()
-    listed, library_id = listed_rows(search), search.snapshot.library_id
-    legs = legs_over(search, listed)
-    order = order_of(listed, fusion.fuse(legs), search.snapshot.tie_key)
-    ranked = listed[np.array(order, dtype=np.int64)]
+    library_id = search.snapshot.library_id
+    ranked = _ranked(search, fusion) if search.ranking is None else search.ranking
+    listed = np.sort(ranked)
 
     def score(rows: NDArray[np.int64]) -> NDArray[np.float64]:
         every = np.union1d(listed, rows)
@@ -84,6 +83,13 @@ def follow_relations(search: Search, fusion: Fusion, graph: EvidenceWalk) -> Fol
         _paths(search, walked),
         cut=walked.cut,
     )
+
+
+def _ranked(search: Search, fusion: Fusion) -> NDArray[np.int64]:
+    """The rows of the lists, best first."""
+    listed = listed_rows(search)
+    order = order_of(listed, fusion.fuse(legs_over(search, listed)), search.snapshot.tie_key)
+    return listed[np.array(order, dtype=np.int64)]
 
 
 def _rank(search: Search, ranked: NDArray[np.int64], walked: Walked) -> Search:

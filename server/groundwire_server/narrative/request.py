@@ -8,6 +8,7 @@ from enum import IntEnum
 from groundwire_server.errors import ErrorReason, Violation
 from groundwire_server.narrative.fusion import FUSIONS
 from groundwire_server.narrative.library_router import NO_ROUTER, KeywordLibraryRouter, library_routers
+from groundwire_server.query import TRANSFORMS
 
 __all__ = [
     "DEFAULT_TOP_K",
@@ -114,7 +115,7 @@ def check_tuning(tuning: RetrievalTuning) -> list[Violation]:
         ("preset", tuning.preset, _ONLY_NONE),
         ("reranker", tuning.reranker, _ONLY_NONE),
         *((f"postprocessors[{place}]", name, _ONLY_NONE) for place, name in enumerate(tuning.postprocessors)),
-        ("query_transform", tuning.query_transform, _ONLY_NONE),
+        ("query_transform", tuning.query_transform, ("none", *TRANSFORMS)),
         ("filter_extractor", tuning.filter_extractor, _ONLY_NONE),
         ("library_router", tuning.library_router, _routers(tuning.library_router)),
         ("fusion", tuning.fusion, FUSIONS),

@@ -33,6 +33,7 @@ from groundwire_server.narrative.reach import Reach
 from groundwire_server.narrative.request import DEFAULT_TOP_K, RetrieveRequest, check_request
 from groundwire_server.narrative.restrict import check_filters
 from groundwire_server.narrative.search import Order, Outcome, search_libraries
+from groundwire_server.query import HYDE
 from groundwire_server.security import drop_unreadable
 from groundwire_server.text import tokenize
 
@@ -85,6 +86,7 @@ def retrieve(
             fusion=request.tuning.fusion,
             variants=request.tuning.glossary_variants,
             graph=request.tuning.graph,
+            transform=request.tuning.query_transform,
         ),
         call,
         reach,
@@ -93,7 +95,9 @@ def retrieve(
     call.cancel.check("exit")
     started = time.perf_counter()
     states = reach.each(lambda snapshot: snapshot.snapshot_id(call.principal))
-    tokens = frozenset(token for variant in outcome.variants for token in tokenize(variant.text))
+    # A passage that was made up tells where to look and not what for.
+    queries = [variant.text for variant in outcome.variants if variant.made_by != HYDE]
+    tokens = frozenset(token for text in queries for token in tokenize(text))
     snippets = make_snippets(outcome.found, top_k, call, tokens, reach)
     paths = drop_unreadable(list(_paths_to(snippets, outcome)), call.principal)
     elapsed = timedelta(seconds=time.perf_counter() - started)
@@ -113,6 +117,7 @@ def retrieve(
         degradations=(*chosen.degradations, *outcome.degradations, *reach.degradations),
         timings=_timings(chosen, outcome, StageTiming("exit", elapsed, len(outcome.found), len(snippets))),
         variants=outcome.variants if call.options.explain >= ExplainLevel.PLAN else (),
+        model_usage=outcome.model_usage,
     )
 
 

@@ -17,6 +17,7 @@ from groundwire_server.evidence import (
     Degradation,
     DegradationKind,
     Filter,
+    ModelUsage,
     PlanStep,
     QueryVariant,
     Snippet,
@@ -25,15 +26,17 @@ from groundwire_server.evidence import (
 from groundwire_server.narrative.concurrent import Failed, run_all
 from groundwire_server.narrative.embedding import QueryEmbedding
 from groundwire_server.narrative.exit import Found
-from groundwire_server.narrative.fuse import fusion_for
-from groundwire_server.narrative.fusion import RRF_K, make_fusion
+from groundwire_server.narrative.fuse import fuse, fusion_for
+from groundwire_server.narrative.fusion import RRF_K, Fusion, make_fusion
 from groundwire_server.narrative.graph_leg import GRAPH_DEPTH, Followed, follow_relations
+from groundwire_server.narrative.legs import search_dense, search_lexical
 from groundwire_server.narrative.parts import RetrievalParts
 from groundwire_server.narrative.reach import Reach
 from groundwire_server.narrative.request import RetrievalMode
 from groundwire_server.narrative.restrict import Restricted, restrict, restrict_detail
 from groundwire_server.narrative.stages import dense_stages, fuse_stages, lexical_stages
 from groundwire_server.narrative.state import Lazy, Search, Stage, run_stages
+from groundwire_server.narrative.transform import PROBE_DEPTH, Probe, make_probes, merge, merge_step
 from groundwire_server.narrative.vectors import (
     model_name,
     partial_degradation,
@@ -50,9 +53,9 @@ __all__ = ["Order", "Outcome", "search_libraries"]
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What to search for, and how. An empty `fusion`, and `variants` and `graph` None, are each library's own.
+    """What to search for, and how. Empty `fusion` and `transform`, and `variants` and `graph` None, are each library's.
 
-    graph: whether relations are followed from what is found.
+    graph: whether relations are followed from what is found. transform: what makes other texts of the query to search.
     """
 
     query: str
@@ -61,6 +64,7 @@ class Order:
     fusion: str
     variants: bool | None
     graph: bool | None = None
+    transform: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,7 @@ class Outcome:
     timings: tuple[StageTiming, ...]
     degradations: tuple[Degradation, ...]
     paths: Mapping[str, Callable[[str], Snippet | None]] = field(default_factory=dict)
+    model_usage: tuple[ModelUsage, ...] = ()
 
     def path(self, library_id: str, doc_id: str) -> Snippet | None:
         """The chain of relations that leads to a document, where they were followed and one does."""
@@ -111,7 +116,14 @@ def search_libraries(order: Order, call: Call, reach: Reach, parts: RetrievalPar
     restrict_time = timedelta(seconds=time.perf_counter() - started)
     coverage, degradations = _coverage(order, call, reach, parts, restricted)
     embedding = QueryEmbedding(parts.embedder, order.query) if coverage and parts.embedder is not None else None
-    progress = reach.each(lambda snapshot: _search(snapshot, order, call, parts, restricted, coverage, embedding))
+    embedder = None if embedding is None else embedding.embedder
+    probes = make_probes(order.query, order.transform, call, reach.snapshots, parts, embedder)
+    degradations += probes.degradations
+    progress = reach.each(
+        lambda snapshot: _search(
+            snapshot, order, call, parts, restricted, coverage, embedding, probes.of.get(snapshot.library_id, ())
+        )
+    )
     embed = embedding.stage if embedding is not None else None
     if embedding is not None and isinstance(embedding.outcome(), Cause):
         cause = embedding.outcome()
@@ -131,6 +143,8 @@ def search_libraries(order: Order, call: Call, reach: Reach, parts: RetrievalPar
         kept = restricted.kept[library_id]
         plan.append(PlanStep("restrict", "columns", detail, library_id))
         timings.append(StageTiming("restrict", restrict_time, restricted.readable[library_id], kept, library_id))
+    plan += probes.plan
+    timings += probes.timings
     if embed is not None:
         plan.append(embed[0])
         timings.append(embed[1])
@@ -152,6 +166,7 @@ def search_libraries(order: Order, call: Call, reach: Reach, parts: RetrievalPar
         tuple(timings),
         (*restricted.degradations, *degradations),
         {name: each.followed.path for name, each in progress.items() if each.followed is not None},
+        probes.model_usage,
     )
 
 
@@ -191,14 +206,17 @@ def _search(
     restricted: Restricted,
     coverage: Mapping[str, float],
     embedding: QueryEmbedding | None,
+    probes: Sequence[Probe],
 ) -> _Progress:
-    """One library: words and meaning side by side, then the fusion."""
+    """One library: words and meaning side by side, the fusion, then what other texts find and relations lead to."""
     library_id, config = snapshot.library_id, snapshot.config
     words, meaning = order.mode is not RetrievalMode.VECTOR, library_id in coverage and embedding is not None
     # One more than is asked for tells whether anything is left.
     depth = max(config.vector_depth, order.top_k + 1) if words and meaning else order.top_k + 1
     if _follows(order, snapshot, parts):
         depth = max(depth, GRAPH_DEPTH)
+    if probes:
+        depth = max(depth, PROBE_DEPTH)
     candidates, kept = restricted.candidates[library_id], restricted.kept[library_id]
     search = Search(snapshot, call, depth, candidates, kept, (QueryVariant(order.query, "caller"),))
 
@@ -216,8 +234,37 @@ def _search(
         return _Progress(search).run(dense_stages(library_id, model, vector, depth, shortlist, coverage[library_id]))
 
     legs = [leg for leg, wanted in ((dense, meaning), (lexical, words)) if wanted]
-    reached = [_result(outcome) for outcome in reversed(run_all(legs))]
-    return _fuse(_Progress(search), [each for each in reached if each is not None], order, parts)
+    reached = [each for each in map(_result, reversed(run_all(legs))) if each is not None]
+    fusion = make_fusion(order.fusion or config.fusion)
+    progress = _fuse(_Progress(search), reached, fusion)
+    if probes:
+        by_meaning = progress.search.dense is not None
+        stage = _merge_stage(library_id, search, probes, words, by_meaning, fusion_for(fusion, len(reached)))
+        progress = progress.run([stage])
+    if parts.graph is None or not _follows(order, snapshot, parts):
+        return progress
+    return progress.follow(follow_relations(progress.search, fusion_for(fusion, len(reached)), parts.graph))
+
+
+def _merge_stage(
+    library_id: str, search: Search, probes: Sequence[Probe], words: bool, meaning: bool, fusion: Fusion
+) -> Stage:
+    """Search each probe by the legs that the query was searched by, and put all lists together."""
+
+    def found(probe: Probe) -> Search:
+        other = replace(search, variants=(probe.variant,))
+        if words:
+            other = search_lexical(other)
+        if meaning and probe.vector is not None:
+            other = search_dense(other, probe.vector, shortlist_for(other))
+        return fuse(other, fusion)
+
+    return Stage(
+        merge_step(library_id, 1 + len(probes)),
+        lambda own: merge(own, [found(probe) for probe in probes]),
+        lambda own: len(own.hits),
+        lambda own: len(own.hits),
+    )
 
 
 def _follows(order: Order, snapshot: Snapshot, parts: RetrievalParts) -> bool:
@@ -231,17 +278,12 @@ def _result(outcome: _Progress | Failed | None) -> _Progress | None:
     return outcome
 
 
-def _fuse(progress: _Progress, legs: Sequence[_Progress], order: Order, parts: RetrievalParts) -> _Progress:
-    """What the legs reached, those of words first, as one; and what relations lead to from there."""
+def _fuse(progress: _Progress, legs: Sequence[_Progress], fusion: Fusion) -> _Progress:
+    """What the legs reached, those of words first, as one."""
     for leg in legs:
         search = leg.search if leg.search.dense is None else replace(progress.search, dense=leg.search.dense)
         progress = _Progress(search, (*progress.plan, *leg.plan), (*progress.timings, *leg.timings))
-    snapshot = progress.search.snapshot
-    fusion = make_fusion(order.fusion or snapshot.config.fusion)
-    progress = progress.run(fuse_stages(snapshot.library_id, fusion, len(legs)))
-    if parts.graph is None or not _follows(order, snapshot, parts):
-        return progress
-    return progress.follow(follow_relations(progress.search, fusion_for(fusion, len(legs)), parts.graph))
+    return progress.run(fuse_stages(progress.search.snapshot.library_id, fusion, len(legs)))
 
 
 def _join(searches: Sequence[Search]) -> Sequence[Found]:

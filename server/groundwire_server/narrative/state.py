@@ -100,6 +100,7 @@ class Search:
         candidate_count: how many those are.
         variants: the query itself, then what a rewriter made of it.
         hits: what the fusion put together, best first.
+        ranking: int64, the rows of the hits, where something else than the fusion of both legs put them in order.
     """
 
     snapshot: Snapshot
@@ -111,6 +112,7 @@ class Search:
     lexical: RankedList | None = None
     dense: RankedList | None = None
     hits: Sequence[Hit] = ()
+    ranking: NDArray[np.int64] | None = None
 
     @property
     def query(self) -> str:

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from groundwire_server.errors import Cause
 from groundwire_server.evidence import Degradation, DegradationKind, QueryVariant
-from groundwire_server.llm import ModelProvider, Stop
+from groundwire_server.llm import ModelProvider, Stop, Usage
 
 __all__ = [
     "COMPONENT",
@@ -25,6 +25,7 @@ __all__ = [
     "skipped",
 ]
 
+_NONE = Usage()
 COMPONENT = "query_transform"
 MAX_QUERIES = 4
 """Queries that are searched for one question, the question among them."""
@@ -51,6 +52,7 @@ class Transformed:
         probes: passages that might answer it, to search for passages like them; they are no queries.
         outside: texts that were left out since they name something outside.
         purpose: the prompt with its version; empty: no model was asked.
+        usage: what the model was asked, as it counts that.
         degradation: why nothing was made; None: something was.
     """
 
@@ -58,6 +60,7 @@ class Transformed:
     probes: tuple[str, ...] = ()
     outside: int = 0
     purpose: str = ""
+    usage: Usage = _NONE
     degradation: Degradation | None = None
 
 
@@ -85,7 +88,9 @@ class Transform(Protocol):
         ...
 
 
-def skipped(name: str, query: QueryText, cause: Cause, outside: int = 0, purpose: str = "") -> Transformed:
+def skipped(
+    name: str, query: QueryText, cause: Cause, outside: int = 0, purpose: str = "", usage: Usage = _NONE
+) -> Transformed:
     """The question alone, and why."""
     lost = Degradation(DegradationKind.TRANSFORM_SKIPPED, f"{COMPONENT}:{name}", cause=cause)
-    return Transformed((QueryVariant(query.text, "caller"),), (), outside, purpose, lost)
+    return Transformed((QueryVariant(query.text, "caller"),), (), outside, purpose, usage, lost)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from groundwire_server.errors import Cause, ErrorReason, InvalidRequest
 from groundwire_server.evidence import QueryVariant
-from groundwire_server.llm import ChatRequest, Finish, ModelFailed, ModelProvider, Reply, Stop, load_prompt
+from groundwire_server.llm import ChatRequest, Finish, ModelFailed, ModelProvider, Reply, Stop, Usage, load_prompt
 from groundwire_server.query.replies import read_passage, read_queries
 from groundwire_server.query.transform import (
     MAX_QUERIES,
@@ -53,17 +53,18 @@ class _ByModel:
         try:
             reply = model.chat(ChatRequest(messages, prompt.purpose, max_tokens=MAX_REPLY_TOKENS), stop)
         except ModelFailed as error:
-            return skipped(self.name, query, error.cause(), purpose=prompt.purpose)
+            return skipped(self.name, query, error.cause(), purpose=prompt.purpose, usage=Usage(failures=1))
         if reply.finish is Finish.REFUSED:
-            return self._nothing(query, "The model refused.", 0, prompt.purpose)
+            return self._nothing(query, "The model refused.", 0, prompt.purpose, reply.usage)
         made, outside = self._settle(query, self.read(reply), passes)
         if not made:
             why = "All that the model wrote names something outside." if outside else "The model wrote nothing of use."
-            return self._nothing(query, why, outside, prompt.purpose)
+            return self._nothing(query, why, outside, prompt.purpose, reply.usage)
         own = QueryVariant(query.text, "caller")
         if self.passages:
-            return Transformed((own,), tuple(made), outside, prompt.purpose)
-        return Transformed((own, *(QueryVariant(text, self.name) for text in made)), (), outside, prompt.purpose)
+            return Transformed((own,), tuple(made), outside, prompt.purpose, reply.usage)
+        variants = (own, *(QueryVariant(text, self.name) for text in made))
+        return Transformed(variants, (), outside, prompt.purpose, reply.usage)
 
     def _settle(self, query: QueryText, texts: Sequence[str], passes: Callable[[str], bool]) -> tuple[list[str], int]:
         """The first `most` texts that say something else than the query and each other; and how many name outsiders."""
@@ -81,8 +82,8 @@ class _ByModel:
                 made.append(text)
         return made, outside
 
-    def _nothing(self, query: QueryText, why: str, outside: int, purpose: str) -> Transformed:
-        return skipped(self.name, query, Cause(ErrorReason.MODEL_FAILED, why), outside, purpose)
+    def _nothing(self, query: QueryText, why: str, outside: int, purpose: str, usage: Usage) -> Transformed:
+        return skipped(self.name, query, Cause(ErrorReason.MODEL_FAILED, why), outside, purpose, usage)
 
 
 def _queries(reply: Reply) -> list[str]:

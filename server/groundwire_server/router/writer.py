@@ -31,7 +31,16 @@ from groundwire_server.evidence import (
     Trust,
 )
 from groundwire_server.glossary import Glossary
-from groundwire_server.llm import ChatRequest, Finish, ModelFailed, ModelProvider, Reply, Usage, load_prompt
+from groundwire_server.llm import (
+    ChatRequest,
+    Finish,
+    ModelFailed,
+    ModelProvider,
+    Reply,
+    Usage,
+    load_prompt,
+    model_usage,
+)
 from groundwire_server.router.frames import AnswerOrigin, AnswerPart
 from groundwire_server.router.prose import LONGEST_SENTENCE, Prose, Sentence
 from groundwire_server.router.texts import shown_title
@@ -183,11 +192,7 @@ class ModelWriting:
         """What the model was asked; empty: it was not asked."""
         if self.usage is None:
             return ()
-        provider, used = self.model.provider, self.usage
-        cost = provider.meter.prices.cost(used)
-        calls = used.calls + used.failures + used.retries
-        name = f"{provider.name}:{provider.model}"
-        return (ModelUsage(name, calls, used.prompt_tokens, used.reply_tokens, f"{cost:f}" if cost else ""),)
+        return (model_usage(self.model.provider, self.usage),)
 
     @property
     def _prompt_name(self) -> str:

@@ -46,8 +46,9 @@ BUILT: frozenset[str] = frozenset(
 # Built, and they work while the server has an embedder; without one the call says NO_EMBEDDER.
 NEEDS_EMBEDDER: frozenset[str] = frozenset({"retrieval.hybrid", "retrieval.vector"})
 
-# Built, and they work while the server has a language model; without one the call says NO_MODEL.
-NEEDS_MODEL: frozenset[str] = frozenset({"answer.model"})
+# Built, and they work while the server has a language model; without one the call says NO_MODEL, as its error or as the
+# cause of a degradation.
+NEEDS_MODEL: frozenset[str] = frozenset({"answer.model", "tuning.query_transform"})
 
 # Each is something that a request can ask for today: a field, an operation, a value.
 NOT_BUILT: frozenset[str] = frozenset(
@@ -63,7 +64,6 @@ NOT_BUILT: frozenset[str] = frozenset(
         "tuning.filter_extractor",
         "tuning.postprocessors",
         "tuning.preset",
-        "tuning.query_transform",
         "tuning.reranker",
         "tuning.tree",
     }

@@ -17,7 +17,6 @@ _NAMES_NOT_HERE: dict[str, frozenset[str]] = {
     "preset": frozenset({"economy", "balanced", "quality"}),
     "reranker": frozenset({"auto", "ce", "colbert", "cross_encoder", "listwise", "maxsim", "splade"}),
     "postprocessors": frozenset({"compress", "fold_duplicates", "lost_in_middle", "mmr"}),
-    "query_transform": frozenset({"hyde", "rag_fusion", "step_back"}),
     "filter_extractor": frozenset({"glossary", "llm"}),
     "decomposition": frozenset({"llm"}),
 }
@@ -52,7 +51,7 @@ def decode_tuning(message: narrative_pb2.RetrievalTuning, findings: Findings) ->
         reranker=_name(message, "reranker", findings),
         rerank_depth=message.rerank_depth if message.reranker not in _NAMES_NOT_HERE["reranker"] else 0,
         postprocessors=_postprocessors(message.postprocessors, findings),
-        query_transform=_name(message, "query_transform", findings),
+        query_transform=message.query_transform,
         glossary_variants=message.glossary_variants if message.HasField("glossary_variants") else None,
         filter_extractor=_name(message, "filter_extractor", findings),
         library_router=message.library_router,

@@ -11,7 +11,7 @@ from groundwire_server.rpc.named_settings import NAMED, default_text, setting_te
 __all__ = ["encode_library"]
 
 # Settings that have a field of their own.
-_IN_TUNING = frozenset({"fusion", "glossary_variants", "graph"})
+_IN_TUNING = frozenset({"fusion", "glossary_variants", "graph", "query_transform"})
 
 
 def encode_library(info: LibraryInfo) -> admin_pb2.Library:
@@ -52,7 +52,7 @@ def _tuning(config: LibraryConfig) -> narrative_pb2.RetrievalTuning:
     return narrative_pb2.RetrievalTuning(
         reranker="none",
         postprocessors=["none"],
-        query_transform="none",
+        query_transform=config.query_transform,
         glossary_variants=config.glossary_variants,
         filter_extractor="none",
         fusion=config.fusion,

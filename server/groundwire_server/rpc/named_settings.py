@@ -36,6 +36,7 @@ NAMED: dict[str, tuple[Callable[[str], object], str]] = {
     "glossary_variants": (_truth, "true or false"),
     "graph": (_truth, "true or false"),
     "k1": (_number, "number"),
+    "query_transform": (str, "text"),
     "relations_from": (str, "text"),
     "vector_depth": (_whole_number, "whole number"),
 }
