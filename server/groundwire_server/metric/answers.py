@@ -37,7 +37,7 @@ from groundwire_server.metric.request import Calculation, VersionPolicy
 from groundwire_server.metric.texts import not_found_text
 from groundwire_server.metric.vocabulary import vocabulary_of
 from groundwire_server.store import FactKey
-from groundwire_server.text import detect_language
+from groundwire_server.text import detect_language, guess_language
 
 if TYPE_CHECKING:
     from groundwire_server.library import Snapshot
@@ -55,9 +55,11 @@ def asking_of(query: MetricQuery, call: Call) -> Asking:
     given = call.options.language
     if given:
         language = given if given in LANGUAGES else "en"
-    else:
-        language = detect_language(" ".join((query.metric, query.entity, query.period, query.channel)))
-    return Asking(call.reference_day, language, language if given or language == "ja" else "")
+        return Asking(call.reference_day, language, language)
+    names = " ".join((query.metric, query.entity, query.period, query.channel))
+    # A period is read by what kana tell for sure: 前年 is another year in Chinese.
+    spoken = "ja" if detect_language(names) == "ja" else ""
+    return Asking(call.reference_day, guess_language(names), spoken)
 
 
 def library_view(snapshot: Snapshot, call: Call, versions: VersionPolicy = VersionPolicy.LATEST) -> LibraryView:

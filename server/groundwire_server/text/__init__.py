@@ -6,7 +6,7 @@ from groundwire_server.text.borders import find_term, has_borders
 from groundwire_server.text.code_points import BETWEEN, CJK, CONTEXT, LINE_END, WORD, CodePointTables, code_point_tables
 from groundwire_server.text.differences import Difference, differences
 from groundwire_server.text.highlights import Highlighter
-from groundwire_server.text.language import Language, detect_language
+from groundwire_server.text.language import Language, detect_language, guess_language
 from groundwire_server.text.normal import normalize
 from groundwire_server.text.scripts import is_cjk, is_katakana
 from groundwire_server.text.sentences import sentence_spans
@@ -31,6 +31,7 @@ __all__ = [
     "differences",
     "find_term",
     "form_with_joined_words",
+    "guess_language",
     "has_borders",
     "is_cjk",
     "is_katakana",
