@@ -52,6 +52,10 @@ def around(here: House, node: str = "entity:ACME") -> list[evidence_pb2.Snippet]
     return snippets(here.graph.GraphTrace(request))
 
 
+def around_all() -> graph_pb2.GraphTraceRequest:
+    return graph_pb2.GraphTraceRequest(communities=graph_pb2.Communities())
+
+
 def edges(here: House) -> set[tuple[str, str, str, tuple[str, ...]]]:
     """(start, relation, end, where it stands) of what touches Acme."""
     return {
@@ -97,6 +101,32 @@ def test_documents_that_are_there_are_worked_on_by_a_job(here: House) -> None:
     assert ended(here, again).state == admin_pb2.JOB_STATE_SUCCEEDED
     assert edges(here) == found
     assert not here.admin.SaveLibrary(saving("co_occurrence")).HasField("job")
+
+
+def test_what_came_into_an_empty_library_goes_with_its_extractor(here: House) -> None:
+    here.admin.SaveLibrary(saving("co_occurrence"))
+    here.store(TEXTS)
+    found = edges(here)
+    assert found
+    assert not here.admin.SaveLibrary(saving("co_occurrence")).HasField("job")
+    ended(here, here.admin.SaveLibrary(saving("none")).job)
+    assert not snippets(here.graph.GraphTrace(around_all()))
+    ended(here, here.admin.SaveLibrary(saving("co_occurrence")).job)
+    assert edges(here) == found
+
+
+def test_names_of_a_glossary_that_comes_back_are_found_again(here: House) -> None:
+    here.admin.SaveLibrary(saving("co_occurrence"))
+    here.store({"old.md": "Nothing here."})
+    here.ingest.WithdrawDocument(ingest_pb2.WithdrawDocumentRequest(library_id="default", doc_id="old.md"))
+    names = glossary()
+    fewer = [each for each in names if each.code != "JPN"]
+    here.admin.UpdateGlossary(admin_pb2.UpdateGlossaryRequest(library_id="default", put=fewer, replace_all=True))
+    here.store(TEXTS)
+    assert {each[2] for each in edges(here) if each[0] == "entity:ACME"} == {"entity:ASIA"}
+    here.admin.UpdateGlossary(admin_pb2.UpdateGlossaryRequest(library_id="default", put=names, replace_all=True))
+    settle(here)
+    assert {each[2] for each in edges(here) if each[0] == "entity:ACME"} == {"entity:ASIA", "entity:JPN"}
 
 
 def test_a_changed_document_or_glossary_changes_what_it_must(here: House) -> None:

@@ -23,7 +23,7 @@ from groundwire_server.ingest.reading import ReadResult, shared_read_ahead
 from groundwire_server.ingest.stream import IngestLimits, IngestOpening, IngestStream, IngestTarget
 from groundwire_server.ingest.upload import Upload
 from groundwire_server.relations import DerivedEdges
-from groundwire_server.relations.extractors import EXTRACTED_BY
+from groundwire_server.relations.extractors import EXTRACTED_BY, note_documents
 from groundwire_server.store.protocol import StoreReader, StoreWriter
 from groundwire_server.store.rows import EdgeRecord, NewDocument
 
@@ -132,6 +132,8 @@ class DocumentIngest(IngestStream[DocumentOutcome]):
         self._derive(writer, changed.values())
         for doc_id, found in relations.items():
             writer.replace_edges(doc_id, EXTRACTED_BY, found)
+        if relations:
+            note_documents(writer, reader, None if rules.extractor is None else rules.extractor.version)
         return written
 
     def _derive(self, writer: StoreWriter, documents: Iterable[NewDocument]) -> None:

@@ -29,7 +29,7 @@ from groundwire_server.relations.extractors.registry import (
     ModelAccess,
     make_extractor,
 )
-from groundwire_server.relations.extractors.worked import EVERYTHING, Worked
+from groundwire_server.relations.extractors.worked import EVERYTHING, Worked, note_documents
 
 __all__ = [
     "CO_OCCURRENCE",
@@ -54,5 +54,6 @@ __all__ = [
     "extract_edges",
     "make_extractor",
     "new_document",
+    "note_documents",
     "stored_document",
 ]

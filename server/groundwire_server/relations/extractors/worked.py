@@ -9,7 +9,7 @@ from types import MappingProxyType
 from groundwire_server.evidence import Label
 from groundwire_server.store import StoreReader, StoreWriter
 
-__all__ = ["EVERYTHING", "Worked"]
+__all__ = ["EVERYTHING", "Worked", "note_documents"]
 
 _NAME = "extracted"
 _NOTHING = "none"  # version of the extractor that every library has had from its start
@@ -62,3 +62,20 @@ class Worked:
     def done(self) -> Worked:
         """Nothing is left, and nothing will be: what comes is worked on as it comes."""
         return Worked(self.version)
+
+
+def note_documents(writer: StoreWriter, reader: StoreReader, version: str | None) -> None:
+    """Documents come in, with what an extractor of a version found in them; None: without anything, that comes later.
+
+    What another one has done is not all that there is any more: a library that goes back to that one would take these
+    documents for done. Of labels that no other document has, all is done with them.
+
+    Args:
+        reader: the state before the transaction.
+    """
+    worked = Worked.read(reader)
+    if worked.version == version or (version is None and worked != Worked(worked.version)):
+        return
+    waiting = {span.label for span in reader.revision_spans(0) if span.died is None} if version is not None else Label
+    done = {label: EVERYTHING for label in Label if label not in waiting}
+    Worked(version or "", MappingProxyType(done)).write(writer)
