@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import io
+import json
 import zipfile
 from decimal import Decimal
 from pathlib import Path
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from groundwire_server.errors import DocumentRefused, ErrorReason, InvalidRequest, RowRefused
-from groundwire_server.evidence import Attribute, Dimension
+from groundwire_server.evidence import Attribute, Dimension, ReviewStatus
 from groundwire_server.ingest.facts import FactRules
 from groundwire_server.store.rows import make_fact_id
 from tests.ingest.tables import Book, as_text, good, read, refused
@@ -848,3 +849,56 @@ def test_a_note_that_says_nothing_more_is_dropped(note: str) -> None:
 def test_a_column_that_is_meant_as_a_period_is_told(heading: str) -> None:
     rows = _csv(f"Item,2024,{heading}\nRevenue,1,2\n")
     assert [(column, reason) for _, column, _, reason, _ in refused(rows)] == [(heading, "FACT_PERIOD_MALFORMED")]
+
+
+# Fields in another spelling, and what changes a figure without being read.
+
+
+@pytest.mark.parametrize(
+    ("heading", "cell", "field", "value"),
+    [
+        ("Review Status", "pending", "review_status", ReviewStatus.PENDING),
+        ("REVIEW STATUS", "pending", "review_status", ReviewStatus.PENDING),
+        ("As written", "about five", "as_written", "about five"),
+        ("Unit scale", "million", "value", "5000000"),
+    ],
+)
+def test_a_field_is_known_in_any_spacing(heading: str, cell: str, field: str, value: object) -> None:
+    (record,) = good(_csv(f"metric,entity,period,value,{heading}\nRevenue,ACME,2024,5,{cell}\n", ""))
+    assert getattr(record, field) == value
+    mapping = f'[columns]\n{field} = "{heading}"\n' if field != "value" else ""
+    (record,) = good(_csv(f"metric,entity,period,value,{heading}\nRevenue,ACME,2024,5,{cell}\n", mapping))
+    assert getattr(record, field) == value
+
+
+@pytest.mark.parametrize("heading", ["Sign", "Dr/Cr", "DR / CR", "貸借", "借贷方向", "S/H"])
+def test_a_column_of_signs_refuses_the_file(heading: str) -> None:
+    table = f"metric,entity,period,value,{heading}\nRevenue,ACME,2024,5,Cr\n"
+    with pytest.raises(DocumentRefused, match="says the sign of the figures"):
+        _csv(table, "")
+    (record,) = good(_csv(table, f'[dimensions]\nside = "{heading}"\n'))
+    assert record.dimensions == (Dimension("side", "Cr"),)
+
+
+@pytest.mark.parametrize(
+    "name", ["Value", "ReviewStatus", "review status", "Source-Doc", "withdraw", "scale", "multiplier"]
+)
+def test_a_member_that_reads_like_a_field_refuses_the_row(name: str) -> None:
+    row = {"metric": "Revenue", "entity": "ACME", "period": "2024", "value": "5", "source_doc": "d", "locator": "p"}
+    (told,) = refused(read("rows.jsonl", json.dumps({**row, name: "2"}).encode()))
+    assert told[1:4:2] == (name, "CONTRADICTION")
+    (record,) = good(read("rows.jsonl", json.dumps({**row, "attributes": {"scale": "2"}}).encode()))
+    assert record.attributes == (Attribute("scale", "2"),)
+
+
+def test_a_member_that_is_named_twice_is_no_figure() -> None:
+    line = b'{"metric": "Revenue", "entity": "ACME", "period": "2024", "value": 1, "value": 2}'
+    ((number, _, _, reason, message),) = refused(read("rows.jsonl", line))
+    assert (number, reason, message) == (1, "VALUE_MALFORMED", "The line names 'value' twice.")
+    item = b'{"end": "2022-12-31", "val": 1, "val": 2, "accn": "a", "filed": "2023-01-01"}'
+    for text in (
+        b'{"cik": 1, "entityName": "Acme", "facts": {"us-gaap": {"R": {"units": {"USD": [' + item + b"]}}}}}",
+        b'{"cik": 1, "entityName": "Acme", "entityName": "Globex", "facts": {"dei": {}}}',
+    ):
+        with pytest.raises(DocumentRefused, match="twice in one object"):
+            read("facts.json", text)

@@ -55,10 +55,15 @@ _TIMES = ("filed", "valid_as_of")
 _MOST_SHOWN = 12
 _SCALE = "mapping_toml.scale"
 _HEADER_ROWS = "mapping_toml.header_rows"
-_DECIDED = (_SCALE, _HEADER_ROWS)
+_SIGN = "sign"
+_DECIDED = (_SCALE, _HEADER_ROWS, _SIGN)
 SCALE = "scale"
 """A column of this name counts the figures of its row in powers of ten."""
-_SCALE_WORDS = frozenset({"scale", "multiplier", "unitmultiplier", "unit_mult", "unitmult", "powercode", "倍率"})
+_SCALE_WORDS = frozenset({"scale", "multiplier", "unitmultiplier", "unitmult", "unitscale", "powercode", "倍率"})
+_SIGN_WORDS = frozenset({
+    "sign", "dr/cr", "cr/dr", "d/c", "c/d", "drcr", "debit/credit", "credit/debit", "s/h", "貸借",
+    "貸借区分", "借贷", "借贷方向", "借貸", "方向", "符号", "符號",
+})  # fmt: skip
 _UNIT_WORDS = frozenset({"units", "uom", "currency", "単位", "单位", "單位", "通貨", "货币", "币种", "貨幣", "幣別"})
 
 ReadsPeriod = Callable[[str], bool]
@@ -404,8 +409,8 @@ def _names(chosen: Sequence[SheetRow], layout: Layout) -> list[str]:
         folded = shown.casefold()
         if folded.startswith(("dimension.", "dimensions.")):
             shown = f"dimensions.{shown.partition('.')[2].strip()}"
-        elif folded in FACT_FIELDS or folded == "filed_at":
-            shown = folded
+        elif "_".join(folded.split()) in (*FACT_FIELDS, "filed_at"):
+            shown = "_".join(folded.split())
         names.append(shown.removeprefix("\ufeff"))
     return names
 
@@ -495,6 +500,14 @@ def _fields(names: Sequence[str], mapping: FactMapping) -> dict[int, str]:
             found = [column for column, name in taken.items() if not _is_field(name) and _folded(name) in words]
             if len(found) == 1:
                 taken[found[0]] = meant
+    signs = [name for name in taken.values() if not _is_field(name) and _folded(name) in _SIGN_WORDS]
+    if signs:
+        raise DocumentRefused(
+            ErrorReason.CONTRADICTION,
+            f"Column {signs[0][:80]!r} says the sign of the figures beside it, and is not read.",
+            hint="Write the sign into the figures, or map the column to a dimension.",
+            details={"field": _SIGN},
+        )
     return taken
 
 
@@ -524,7 +537,7 @@ def _find_column(said: str, names: Sequence[str]) -> int | None:
 
 
 def _folded(text: str) -> str:
-    return "".join(unicodedata.normalize("NFKC", text).casefold().split())
+    return "".join(unicodedata.normalize("NFKC", text).casefold().replace("_", " ").split())
 
 
 def _columns(chosen: Sequence[SheetRow], names: list[str], layout: Layout) -> Columns:

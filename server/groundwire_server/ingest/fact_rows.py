@@ -147,6 +147,12 @@ def _dimensions(row: Mapping[str, object]) -> tuple[Dimension, ...]:
     return tuple(found)
 
 
+# What no attribute may be called: fields in another spelling, and what would change the figure if it were one.
+_TAKEN = frozenset(
+    name.replace("_", "") for name in (*FACT_FIELDS, "filed_at", "withdraw", "scale", "multiplier", "sign")
+)
+
+
 def _attributes(row: Mapping[str, object]) -> tuple[Attribute, ...]:
     given = row.get("attributes")
     if given not in (None, "") and not isinstance(given, Mapping):
@@ -161,6 +167,11 @@ def _attributes(row: Mapping[str, object]) -> tuple[Attribute, ...]:
         attribute = read_attribute(column, value)
         if attribute is None:
             continue
+        if attribute.name.replace("_", "") in _TAKEN and column not in named:
+            why = (
+                f"{column[:80]!r} is no name of a field, and reads like one; a figure without it would be another one."
+            )
+            raise refuse(ErrorReason.CONTRADICTION, column[:64], str(value), why)
         if attribute.name in found:
             why = f"Attribute {attribute.name!r} is given twice."
             raise refuse(ErrorReason.CONTRADICTION, column[:64], str(value), why)

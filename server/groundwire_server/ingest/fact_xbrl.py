@@ -15,6 +15,7 @@ from typing import NoReturn
 from groundwire_server.errors import DocumentRefused, ErrorReason, RowRefused
 from groundwire_server.ingest.fact_mapping import FactMapping
 from groundwire_server.ingest.fact_values import refuse
+from groundwire_server.ingest.json_rows import TwiceNamedError, named_once
 from groundwire_server.readers.encoding import decode_text
 
 __all__ = ["read_company_facts"]
@@ -72,7 +73,7 @@ class _Reading:
     def __init__(self, name: str, text: str) -> None:
         self._name = name
         self._text = text
-        self._decoder = json.JSONDecoder(parse_float=Decimal, parse_constant=_no_number)
+        self._decoder = json.JSONDecoder(parse_float=Decimal, parse_constant=_no_number, object_pairs_hook=named_once)
         self._ends: dict[int, int] = {}
 
     def members(self, at: int, what: str) -> Iterator[tuple[str, int]]:
@@ -83,6 +84,7 @@ class _Reading:
                 ErrorReason.DOCUMENT_BROKEN, f"{self._name}: {what[:80]} is no object of company facts."
             )
         begun = at
+        named: set[str] = set()
         at = self._skip(at + 1)
         if self._text[at : at + 1] == "}":
             self._ends[begun] = at + 1
@@ -92,6 +94,9 @@ class _Reading:
             at = self._skip(at)
             if not isinstance(key, str) or self._text[at : at + 1] != ":":
                 raise self._broken()
+            if key in named:
+                raise self._broken(f"it names {key[:80]!r} twice in one object")
+            named.add(key)
             value_at = self._skip(at + 1)
             yield key, value_at
             at = self._skip(self._end_of(value_at))
@@ -134,6 +139,8 @@ class _Reading:
     def _decode(self, at: int) -> tuple[object, int]:
         try:
             return self._decoder.raw_decode(self._text, at)
+        except TwiceNamedError as twice:
+            raise self._broken(f"it names {str(twice)[:80]!r} twice in one object") from None
         except (ValueError, RecursionError):
             raise self._broken() from None
 
@@ -141,8 +148,8 @@ class _Reading:
         match = _BLANK.match(self._text, at)
         return match.end() if match else at
 
-    def _broken(self) -> DocumentRefused:
-        return DocumentRefused(ErrorReason.DOCUMENT_BROKEN, f"{self._name}: it is no JSON, or cut off.")
+    def _broken(self, why: str = "it is no JSON, or cut off") -> DocumentRefused:
+        return DocumentRefused(ErrorReason.DOCUMENT_BROKEN, f"{self._name}: {why}.")
 
 
 def _no_number(name: str) -> NoReturn:

@@ -9,9 +9,26 @@ from typing import NoReturn
 
 from groundwire_server.errors import ErrorReason, RowRefused
 
-__all__ = ["JsonRow", "read_json_rows"]
+__all__ = ["JsonRow", "TwiceNamedError", "named_once", "read_json_rows"]
 
 JsonRow = dict[str, object]
+
+
+class TwiceNamedError(ValueError):
+    """An object of JSON has two members of one name, and which of them counts is not said."""
+
+
+def named_once(members: list[tuple[str, object]]) -> JsonRow:
+    """The members of an object of JSON, for `object_pairs_hook`.
+
+    Raises:
+        TwiceNamedError: two have one name.
+    """
+    content = dict(members)
+    if len(content) < len(members):
+        names = [name for name, _ in members]
+        raise TwiceNamedError(next(name for name in names if names.count(name) > 1))
+    return content
 
 
 def read_json_rows(raw: bytes) -> Iterator[tuple[int, JsonRow | RowRefused]]:
@@ -28,9 +45,11 @@ def read_json_rows(raw: bytes) -> Iterator[tuple[int, JsonRow | RowRefused]]:
 def _read(line: bytes) -> JsonRow | RowRefused:
     try:
         text = line.decode("utf-8")
-        content = json.loads(text, parse_float=Decimal, parse_constant=_no_number)
+        content = json.loads(text, parse_float=Decimal, parse_constant=_no_number, object_pairs_hook=named_once)
     except UnicodeDecodeError:
         return _refused("The line is no UTF-8.", ascii(line[:200]))
+    except TwiceNamedError as twice:
+        return _refused(f"The line names {str(twice)[:80]!r} twice.", text)
     except (ValueError, RecursionError):
         return _refused("The line is no JSON.", text)
     if not isinstance(content, dict):
