@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_server.evidence import RefusalReason, Span
+from groundwire_server.glossary import EntityTerm, Glossary, Synonym
 from groundwire_server.security import SecurityGate
 
 GATE = SecurityGate(["Initech", "Hooli Bank", "競合電機", "ヨーク", "中国石油", "対抗Corp"])
@@ -30,6 +31,14 @@ GATE = SecurityGate(["Initech", "Hooli Bank", "競合電機", "ヨーク", "中�
         "ﾖｰｸの人口",
         "中国石油的收入",
         "対抗Corp は?",
+        "Hooli-Bank",
+        "hooli_bank_2023",
+        "HOOLI–BANK's revenue",
+        "Hooli.Bank, Hooli/Bank",
+        "Ｈｏｏｌｉ＿Ｂａｎｋ",
+        "Hooli \u200b- \u2060Bank",
+        "my_initech_file",
+        "競・合・電・機",
     ],
 )
 def test_a_named_outside_name_is_refused(text: str) -> None:
@@ -46,6 +55,9 @@ def test_a_named_outside_name_is_refused(text: str) -> None:
         "reinitech",
         "hoolibank",
         "Hooli river bank",
+        "They met Hooli. Bank of Ireland grew",
+        "Hooli---- bank",
+        "Hooli; bank",
         "ニューヨークの人口",
         "競合する電機",
         "中国の石油",
@@ -91,3 +103,44 @@ def test_invisible_characters_never_hide_a_name(name: str, before: str, after: s
         written = written[:at] + "\u200b" + written[at:]
     assert GATE.find(before + written + after) is not None
     assert GATE.find(before + written.upper() + after) is not None
+
+
+JOINED = st.lists(
+    st.sampled_from([" ", "-", "_", "‐", "–", "・", ",", "/", "＿", "－", "\u3000"]), min_size=1, max_size=3
+)
+UNSEEN = st.sampled_from(["\u200b", "\u200c", "\u200d", "\u2060", "\ufeff", "\u00ad", "\ufe0f"])
+
+
+@given(marks=JOINED, unseen=st.lists(UNSEEN, max_size=4), wide=st.booleans(), outside=st.sampled_from([" ", "-", "_"]))
+def test_words_of_a_name_may_be_joined_by_marks(marks: list[str], unseen: list[str], wide: bool, outside: str) -> None:
+    gate = SecurityGate([f"Rival{outside}Industries"])
+    written = "Rival" + "".join(unseen) + "".join(marks) + "Industries"
+    if wide:
+        written = "".join(chr(ord(each) + 0xFEE0) if "!" <= each <= "~" else each for each in written)
+    assert gate.find(f"the {written} report") is not None
+    assert gate.find(f"({written})") is not None
+
+
+@given(
+    letter=st.sampled_from("azÀяß9"), text=st.sampled_from(["Rival-Industries", "Rival Industries", "rival_industries"])
+)
+def test_a_letter_at_a_border_makes_another_word(letter: str, text: str) -> None:
+    gate = SecurityGate(["Rival Industries"])
+    assert gate.passes(letter + text)
+    assert gate.passes(text + letter)
+
+
+@given(name=st.text(min_size=1, max_size=8), before=PADDING, after=PADDING)
+def test_any_name_is_found_as_it_is_written(name: str, before: str, after: str) -> None:
+    gate = SecurityGate([name])
+    assert not gate or gate.find(f"{before}\n{name}\n{after}") is not None
+
+
+def test_what_the_glossary_reads_as_the_name_the_gate_does_too() -> None:
+    glossary = Glossary([EntityTerm("RIVAL", label="Rival Industries", synonyms=(Synonym("競合電機", "ja"),))])
+    gate = SecurityGate(["Rival Industries", "競合電機"])
+    marks = " -‐‑–—'’.,/&·・:()[]\"“”\n"
+    written = [f"{left}{mark}{right}" for mark in marks for left, right in (("Rival", "Industries"), ("競合", "電機"))]
+    read = [each for each in written if glossary.find_terms(f"Is {each} here")]
+    assert len(read) > len(marks)
+    assert [each for each in read if gate.passes(f"Is {each} here")] == []
