@@ -111,6 +111,8 @@ def test_entities_side_by_side(related: House) -> None:
             [
                 ("paths.choice", "UNKNOWN_NAME"),
                 ("paths.direction", "UNKNOWN_NAME"),
+                ("paths.from_id", "VALUE_REQUIRED"),
+                ("paths.to_id", "VALUE_REQUIRED"),
             ],
         ),
         (
@@ -133,12 +135,30 @@ def test_entities_side_by_side(related: House) -> None:
         ),
         ({"common_ancestors": {"node_ids": ["JPN"]}}, [("common_ancestors.node_ids", "VALUE_REQUIRED")]),
         (
-            {"rollup": {"max_operands": -1}},
+            {"rollup": {"max_operands": -1, "max_depth": -1}, "budget": {"max_nodes": -1}, "valid_in": "banana"},
             [
-                ("rollup.max_operands", "VALUE_OUT_OF_RANGE"),
                 ("rollup.query.metric", "VALUE_REQUIRED"),
                 ("rollup.query.entity", "VALUE_REQUIRED"),
                 ("rollup.query.period", "VALUE_REQUIRED"),
+                ("rollup.max_depth", "VALUE_OUT_OF_RANGE"),
+                ("rollup.max_operands", "VALUE_OUT_OF_RANGE"),
+                ("budget.max_nodes", "VALUE_OUT_OF_RANGE"),
+                ("valid_in", "VALUE_MALFORMED"),
+            ],
+        ),
+        (
+            {
+                "rollup": {
+                    "query": {"metric": "population", "entity": "Asia", "period": "2020"},
+                    "max_operands": 10_001,
+                    "relation": "nope",
+                },
+                "valid_in": "banana",
+            },
+            [
+                ("rollup.max_operands", "VALUE_OUT_OF_RANGE"),
+                ("valid_in", "VALUE_MALFORMED"),
+                ("rollup.relation", "UNKNOWN_NAME"),
             ],
         ),
         (

@@ -73,7 +73,7 @@ from groundwire_server.store import Withdrawn
 
 if TYPE_CHECKING:
     from groundwire_server.citation import CitationCheck, VerifyRequest
-    from groundwire_server.graph import TraceRequest
+    from groundwire_server.graph import TraceLimits, TraceRequest
     from groundwire_server.metric import MetricRequest
     from groundwire_server.router import AskFrame, AskRequest, RouteDecision, RouterLimits, Turn
 
@@ -213,12 +213,19 @@ class Engine:
             found.append(each)
         return found, False
 
+    @property
+    def trace_limits(self) -> TraceLimits:
+        """What one walk may ask for."""
+        from groundwire_server.graph import TraceLimits
+
+        limits = self.settings.limits
+        return TraceLimits(limits.max_hops, limits.max_trace_nodes, limits.max_trace_edges)
+
     def trace(self, request: TraceRequest, call: Call) -> Iterator[EvidenceFrame]:
         """A walk in the relation graph; raises as `graph.trace` does."""
-        from groundwire_server.graph import TraceLimits, trace
+        from groundwire_server.graph import trace
 
         reading = chosen_libraries(call, *self._libraries.snapshots())
-        limits = self.settings.limits
 
         def run(bounded: Call) -> Iterator[EvidenceFrame]:
             return trace(
@@ -226,7 +233,7 @@ class Engine:
                 bounded,
                 reading.snapshots,
                 gate=self._gate,
-                limits=TraceLimits(limits.max_hops, limits.max_trace_nodes, limits.max_trace_edges),
+                limits=self.trace_limits,
                 degradations=reading.degradations,
             )
 

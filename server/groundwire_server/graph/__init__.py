@@ -1,6 +1,6 @@
 """The relation graph: what is around nodes, what can be reached, how they hang together, each edge with its sources."""
 
-from groundwire_server.graph.check import MAX_OPERANDS, MAX_PATHS
+from groundwire_server.graph.check import MAX_PATHS, check_request
 from groundwire_server.graph.edges import EDGE_ATTRIBUTES
 from groundwire_server.graph.evidence import PageRankWalk
 from groundwire_server.graph.listing import ListedEdge, RelationWish, list_relations
@@ -25,7 +25,6 @@ from groundwire_server.graph.trace import trace
 
 __all__ = [
     "EDGE_ATTRIBUTES",
-    "MAX_OPERANDS",
     "MAX_PATHS",
     "OPERATIONS",
     "Closure",
@@ -45,6 +44,7 @@ __all__ = [
     "TraceLimits",
     "TraceOperation",
     "TraceRequest",
+    "check_request",
     "list_relations",
     "trace",
 ]

@@ -23,7 +23,7 @@ from groundwire_server.graph.request import (
     TraceRequest,
 )
 
-__all__ = ["MAX_OPERANDS", "MAX_PATHS", "asked_nodes", "asked_relations", "check_trace", "read_valid_in"]
+__all__ = ["MAX_PATHS", "asked_nodes", "asked_relations", "check_request", "check_trace", "read_valid_in"]
 
 MAX_NODE_IDS = 1000
 MAX_PATHS = 1000
@@ -75,6 +75,14 @@ def check_trace(operation: TraceOperation, request: TraceRequest, call: Call, li
     return found
 
 
+def check_request(request: TraceRequest, call: Call, limits: TraceLimits) -> list[Violation]:
+    """The same, and the period, for who has found something else to be wrong before there is a graph to ask."""
+    if isinstance(request.operation, str):
+        return []
+    _, faults = read_valid_in(request.valid_in, call.reference_day)
+    return [*check_trace(request.operation, request, call, limits), *faults]
+
+
 def read_valid_in(raw: str, reference: date) -> tuple[Period | None, list[Violation]]:
     """The period that `valid_in` names, by the calendar year, or why it names none; neither where nothing is said."""
     if not raw:
@@ -123,6 +131,8 @@ def _numbers(operation: TraceOperation, request: TraceRequest, limits: TraceLimi
             pass
     if isinstance(operation, Paths):
         bounds.append(("paths.max_paths", operation.max_paths, MAX_PATHS))
+    if isinstance(operation, Rollup):
+        bounds.append(("rollup.max_operands", operation.max_operands, MAX_OPERANDS))
     if isinstance(operation, Communities):
         bounds.append(("communities.max_communities", operation.max_communities, MAX_COMMUNITIES))
     bounds.append(("budget.max_nodes", budget.max_nodes, limits.max_nodes))

@@ -8,7 +8,6 @@ from typing import Any
 from groundwire.v1 import graph_pb2
 from groundwire_server.errors import ErrorReason
 from groundwire_server.graph import (
-    MAX_OPERANDS,
     Closure,
     CommonAncestors,
     Communities,
@@ -91,9 +90,6 @@ def _communities(message: graph_pb2.Communities, _findings: Findings) -> Communi
 
 
 def _rollup(message: graph_pb2.Rollup, findings: Findings) -> Rollup:
-    if not 0 <= message.max_operands <= MAX_OPERANDS:
-        words = f"{message.max_operands} is not in 0..{MAX_OPERANDS}"
-        findings.add("rollup.max_operands", ErrorReason.VALUE_OUT_OF_RANGE, words)
     return Rollup(
         query=decode_query(message.query, "rollup.query", findings),
         relation=message.relation,

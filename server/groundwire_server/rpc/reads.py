@@ -89,12 +89,15 @@ class ReadService:
         yield from encoder.encode_all(self._engine.query_metric(queries, _call(call, options)))
 
     def _relations(self, request: graph_pb2.GraphTraceRequest, call: RpcCall) -> Iterator[graph_pb2.GraphTraceResponse]:
+        from groundwire_server.graph import check_request as check_walk
         from groundwire_server.rpc.decode_graph import decode_trace
 
         findings = Findings()
         own_budget = request.HasField("budget")
         options = decode_options(request.options, findings, request_id=call.request_id, own_budget=own_budget)
         walk = decode_trace(request, findings)
+        if findings.violations:
+            findings.extend(check_walk(walk, _call(call, options), self._engine.trace_limits))
         self._settle(findings, Filtered.EDGES, _call(call, options))
         encoder = _encoder(graph_pb2.GraphTraceResponse, call, options)
         yield from encoder.encode_all(self._engine.trace(walk, _call(call, options)))
