@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -21,11 +22,13 @@ from groundwire_server.evidence import (
     Principal,
     RefusalReason,
     Snippets,
+    Summary,
     TextPassage,
+    make_refusal,
 )
 from groundwire_server.library import Snapshot
 from groundwire_server.llm import ChatRequest, Finish, ModelFailed, Reply, ScriptedProvider, Usage
-from groundwire_server.narrative import RetrievalParts, count_tokens, prompt_text
+from groundwire_server.narrative import RetrievalParts, count_tokens, prompt_text, retrieve
 from groundwire_server.router import (
     AnswerModel,
     AnswerOrigin,
@@ -387,8 +390,15 @@ def test_a_soft_budget_ends_the_writing_and_keeps_what_was_sent(snapshot: Snapsh
     answer = Answer(list(ask(AskRequest(SHOPS), call, [snapshot], model=AnswerModel(Slow([])))))
     assert answer.text == "Jane Doe has led Acme since 2019."
     assert answer.summary.end_reason is answer.ends[0].end_reason is EndReason.SOFT_BUDGET
-    assert lost(answer) == {"answer:soft_budget": None}
+    assert lost(answer) == {"answer:time": None}
     assert answer.snippets
+    # The time of the call itself: the answer ends a little before it, so that this can still be said.
+    for ends, whole in ((11.0, False), (10.5, False), (13.0, True)):
+        now[0] = 0.0
+        call = Call(local_principal(), clock=lambda: now[0], began=0.0, ends=ends)
+        timed = Answer(list(ask(AskRequest(SHOPS), call, [snapshot], model=AnswerModel(Slow([])))))
+        assert (timed.summary.end_reason is EndReason.SOFT_BUDGET) is not whole
+        assert timed.parts[0].text == "Jane Doe has led Acme since 2019."
 
 
 def test_a_soft_budget_that_is_over_at_once_names_the_branches(snapshot: Snapshot) -> None:
@@ -419,3 +429,23 @@ def test_a_token_budget_is_shared_by_the_branches_figures_first(snapshot: Snapsh
     assert not nothing.snippets
     assert nothing.summary.refusal is None
     assert nothing.summary.end_reason is EndReason.TOKEN_BUDGET
+
+
+def test_what_the_retrieval_refuses_is_neither_written_about_nor_quoted(
+    snapshot: Snapshot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def weak(*args: Any) -> Iterator[Any]:
+        refusal = make_refusal(RefusalReason.WEAK_CONTEXT, "en")
+        for frame in retrieve(*args):
+            if isinstance(frame, Summary):
+                frame = replace(frame, end_reason=EndReason.REFUSED, refusal=refusal)  # noqa: PLW2901
+            yield frame
+
+    monkeypatch.setattr("groundwire_server.router.branches.retrieve", weak)
+    provider = ScriptedProvider([])
+    for writer in (None, AnswerWriter.EXTRACTIVE):
+        answer = run(snapshot, provider, AskRequest(SHOPS, writer=writer))
+        assert not provider.asked
+        assert [part.origin for part in answer.parts] == [AnswerOrigin.FIXED]
+        assert answer.summary.refusal is not None
+        assert answer.summary.refusal.reason is RefusalReason.WEAK_CONTEXT

@@ -115,6 +115,9 @@ class _SoftToken(CancelToken):
             raise BudgetOver(stage)
 
 
+_END_SHARE, _LONGEST_END = 0.1, 2.0  # of the time of a call, and seconds: what is kept for its last frames
+
+
 def _utc_now() -> datetime:
     return datetime.now(UTC)
 
@@ -123,7 +126,8 @@ def _utc_now() -> datetime:
 class Call:
     """One read: its options, its principal, its cancel token, its clock.
 
-    began: reading of `clock`, seconds that only go up, when the call came in; soft_budget counts from there.
+    began, ends: readings of `clock`, seconds that only go up, when the call came in, from where soft_budget counts, and
+    when its time is over; None: never.
     """
 
     principal: Principal
@@ -132,13 +136,21 @@ class Call:
     now: Callable[[], datetime] = _utc_now
     clock: Callable[[], float] = time.monotonic
     began: float = field(default_factory=time.monotonic)
+    ends: float | None = None
 
-    def softly(self) -> Call:
-        """The same call, whose token raises BudgetOver once the soft budget is over; itself where there is none."""
+    def softly(self, *, before_end: bool = False) -> Call:
+        """The same call, whose token raises BudgetOver once the soft budget is over; itself where there is none.
+
+        Args:
+            before_end: also shortly before the time of the call is over, so that there is some to say so.
+        """
         budget = self.options.soft_budget
-        if budget is None:
+        bounds = [] if budget is None else [self.began + budget.total_seconds()]
+        if before_end and self.ends is not None:
+            bounds.append(self.ends - min(_LONGEST_END, (self.ends - self.began) * _END_SHARE))
+        if not bounds:
             return self
-        return replace(self, cancel=_SoftToken(self.cancel, self.began + budget.total_seconds(), self.clock))
+        return replace(self, cancel=_SoftToken(self.cancel, min(bounds), self.clock))
 
     @property
     def reference_day(self) -> date:

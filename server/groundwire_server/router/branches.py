@@ -240,7 +240,9 @@ def narrative_branch(
         )
         writing = NarrativeWriting(ModelWriting(model, order, call), quotations, language)
     elif request.writer is not AnswerWriter.NONE:
-        answer = quotations()
+        # What the retrieval itself refuses is quoted no more than written about.
+        refused = summary.refusal
+        answer = quotations() if refused is None else [AnswerPart(refused.text, (), AnswerOrigin.FIXED)]
     # What a budget left out is no sign that there is nothing.
     said = bool(answer) or writing is not None or (summary.end_reason in BUDGETS and not snippets)
     if not said and (request.writer is not AnswerWriter.NONE or not snippets) and summary.refusal is None:

@@ -95,7 +95,7 @@ class ModelWriting:
         sent: parts that went out. dropped: sentences that did not, by the first reason against each.
         failure: why the model gave no whole answer. declined: it says that the passages do not answer.
         cut: the answer was longer than it may be. unseen: there was nothing that the model may be shown.
-        over: the soft budget of the call ran out before the answer's end. usage: as the model counts it, once it ended.
+        over: the call's time was over before the answer's end. usage: as the model counts it, once it ended.
     """
 
     model: AnswerModel
@@ -115,7 +115,7 @@ class ModelWriting:
     _soft: CancelToken = field(init=False)
 
     def __post_init__(self) -> None:
-        self._soft = self.call.softly().cancel
+        self._soft = self.call.softly(before_end=True).cancel
         citable = [
             each
             for each in drop_unreadable(self.order.snippets, self.call.principal)
@@ -184,7 +184,7 @@ class ModelWriting:
         if self.cut:
             found.append(Degradation(DegradationKind.BUDGET_CUT, f"{COMPONENT}:length"))
         if self.over:
-            found.append(Degradation(DegradationKind.BUDGET_CUT, f"{COMPONENT}:soft_budget"))
+            found.append(Degradation(DegradationKind.BUDGET_CUT, f"{COMPONENT}:time"))
         return [self.call.accept(each) for each in found]
 
     @property

@@ -24,9 +24,10 @@ class RpcCall:
         principal: who asks.
         cancel: polled by the work; set when the call ends, however it ends.
         frames: messages that were written.
+        ends: when its time is over, as `time.monotonic` reads; None: never.
     """
 
-    __slots__ = ("_context", "_serialize", "cancel", "frames", "method", "principal", "request_id", "started")
+    __slots__ = ("_context", "_serialize", "cancel", "ends", "frames", "method", "principal", "request_id", "started")
 
     def __init__(self, context: Any, method: str, principal: Principal, serialize: Any) -> None:
         self._context = context
@@ -37,6 +38,12 @@ class RpcCall:
         self.cancel = CancelToken()
         self.frames = 0
         self.started = time.monotonic()
+        self.ends: float | None = None
+
+    def bound(self, seconds: float | None) -> None:
+        """Its time is what the caller gives it, and no more than `seconds`; None: no bound of ours."""
+        left = [each for each in (seconds, self._context.time_remaining()) if each is not None]
+        self.ends = self.started + max(0.0, min(left)) if left else None
 
     async def read(self) -> bytes:
         """The request of a method that takes one. Raises InvalidRequest when the client ends without any."""

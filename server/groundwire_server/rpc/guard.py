@@ -129,6 +129,7 @@ class Guard(grpc.aio.ServerInterceptor):
 
     async def _guarded(self, handler: Any, behavior: Any, method: str, requests: Any, context: Any) -> bytes | None:
         call = RpcCall(context, method, self._principal, handler.response_serializer)
+        call.bound(self._bound(method))
         self._last_call = asyncio.get_running_loop().time()
         try:
             async with asyncio.timeout(self._bound(method)) as bound:

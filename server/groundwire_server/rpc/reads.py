@@ -138,7 +138,7 @@ class ReadService:
 
 
 def _call(call: RpcCall, options: CallOptions) -> Call:
-    return Call(call.principal, options, call.cancel, began=call.started)
+    return Call(call.principal, options, call.cancel, began=call.started, ends=call.ends)
 
 
 def _encoder(response: Callable[..., R], call: RpcCall, options: CallOptions) -> FrameEncoder[R]:
