@@ -47,6 +47,19 @@ _NOUN = re.compile(r"[\s-]+([a-z][a-z'’]*)")
 _NOT_COUNTED = frozenset(
     [
         "of",
+        "behind",
+        "ahead",
+        "ago",
+        "later",
+        "earlier",
+        "long",
+        "wide",
+        "high",
+        "tall",
+        "deep",
+        "away",
+        "across",
+        "total",
         "in",
         "and",
         "to",
@@ -123,6 +136,7 @@ _NOT_COUNTED = frozenset(
         "other",
     ]
 )
+_PLAIN_MONEY = ("元", "圓", "块", "塊", "$", "dollars", "dollar")
 _AND_MORE = re.compile(r"\s?[余餘多來来](?=[^\s。、，,])")
 _HAN_COUNTER = re.compile(r"\s?([\u4e00-\u9fff\u30a0-\u30ff々]{1,2})")
 _BEFORE_HAN = re.compile("[数數幾几]$")
@@ -399,6 +413,8 @@ class _Reader:
             named = self._currency(behind["unit"])
             if not unit or named == unit:
                 unit, end = named, behind.end()
+            elif unit in MONEY and named in MONEY and behind["unit"] not in _PLAIN_MONEY:
+                unit, end = f"{unit}/{named}", behind.end()  # $5 yen is neither
         if not unit:
             nouns = self._nouns(end)
         self._mark(start, end)

@@ -25,7 +25,7 @@ _SAYS_WORDS, _SAYS_CJK = 3, 6
 @dataclass(frozen=True, slots=True)
 class Quotation:
     """The words between two marks. verbatim: an exact part of a cited text that says something by itself. long: more
-    than a name or a title.
+    than a name or a title, and not in a cited text in any form.
     """
 
     span: Span
@@ -41,9 +41,9 @@ def find_quotations(text: str, sources: Iterable[str]) -> list[Quotation]:
         place = next(number for number, group in enumerate(match.groups(), 1) if group is not None)
         span = Span(*match.span(place))
         inside = match[place].strip().rstrip(_CLOSING)
-        found.append(
-            Quotation(span, _says(inside) and any(_stands(inside, source) for source in known), _is_long(inside))
-        )
+        exact = _says(inside) and any(_stands(inside, source) for source in known)
+        alike = any(fold(inside).text in fold(source).text for source in known)
+        found.append(Quotation(span, exact, _is_long(inside) and not alike))
     return found
 
 

@@ -85,12 +85,12 @@ class Reading:
         return any(wanted.is_in(each) for each in (*self.moments, *self.further))
 
     def is_hedged(self, facets: Facets) -> bool:
-        """Whether a date or period stands in it with a hedge: circa 1900, 1969年前後. One without stands as it is."""
+        """Whether a date or period stands in it, and always with a hedge: circa 1900, at least 2019, 1969年前後."""
         wanted = Moment(Span(0, 0), facets)
         found = [each for each in self.moments if wanted.is_in(each)]
         text = self.folded.text
         return bool(found) and all(
-            "about" in (hedges_before(text, each.at.start) | hedges_after(text, each.at.end)) for each in found
+            hedges_before(text, each.at.start) or hedges_after(text, each.at.end) & {"about"} for each in found
         )
 
 
@@ -169,7 +169,7 @@ def _pairs(text: str, numbers: Sequence[Number], ways: Sequence[Directed]) -> di
     pairs: dict[int, _Pair] = {}
     for place in range(len(numbers) - 1):
         first, second = numbers[place], numbers[place + 1]
-        if place in pairs or first.unit == "nth":
+        if place in pairs or first.unit == "nth" or (first.unit and first.unit != second.unit):
             continue
         between = text[first.at.end : second.at.start]
         dashed = not between.strip() and text[second.at.start : second.at.start + 1] in ("-", "−") and second.value >= 0

@@ -12,12 +12,14 @@ from groundwire_server.guard.quotations import Quotation, find_quotations
 from groundwire_server.guard.reading import Figure, Reading, read_sentence
 from groundwire_server.guard.sources import Source, read_source, squeezed
 from groundwire_server.guard.support import share_said
+from groundwire_server.guard.times import Facets
 from groundwire_server.guard.verdict import Fault, FaultKind, Verdict
 from groundwire_server.guard.words import unchecked_words
 
 __all__ = ["SentenceGuard"]
 
 _LEAST_SHARE = 0.15  # of what a sentence says: with less of it in the cited texts, they speak of something else
+_MOSTLY = 0.7  # of what a sentence says: with more of it in one sentence of a source, it is this one said again
 
 
 class SentenceGuard:
@@ -91,8 +93,12 @@ class SentenceGuard:
         for moment in reading.moments:
             if _within(folded.span(moment.at.start, moment.at.end), exempt):
                 continue
+            if _is_figure(reading, moment.at, moment.facets, citable) and self._figures_allowed:
+                continue
             holding = [each for each in told if each.holds(moment.facets)]
-            if not holding and not self._question.holds(moment.facets):
+            if not self._question.holds(moment.facets) and (
+                not holding or _is_of_another(reading, moment.facets, told)
+            ):
                 yield fault(FaultKind.PERIOD, moment.at)
             elif (
                 holding
@@ -127,12 +133,36 @@ class SentenceGuard:
     def _used(self, reading: Reading, sources: Sequence[Source]) -> tuple[int, ...]:
         """Sources that have a figure of the sentence, or something of what it says."""
         used: list[int] = []
+        untold: list[int] = []
         for place, source in enumerate(sources):
             has = any(closest_fault(figure, reading, list(source.readings)) is None for figure in reading.figures)
             share = share_said(reading.folded.source, source.text)
-            if has or share is None or share >= _LEAST_SHARE:
+            if has or (share is not None and share >= _LEAST_SHARE):
                 used.append(place)
-        return tuple(used)
+            elif share is None:
+                untold.append(place)
+        return tuple(used or untold)
+
+
+def _is_figure(reading: Reading, at: Span, facets: Facets, readings: Sequence[Reading]) -> bool:
+    """Whether four digits that look like a year are a figure of the sources: 1176, which is 1,176 there."""
+    digits = reading.folded.text[at.start : at.end]
+    if not digits.isdecimal() or any(each.holds(facets) for each in readings):
+        return False
+    return any(
+        figure.number.value == int(digits) and not figure.number.decimals
+        for each in readings
+        for figure in each.figures
+    )
+
+
+def _is_of_another(reading: Reading, facets: Facets, told: Sequence[Reading]) -> bool:
+    """Whether a sentence says what one sentence of the sources says, which has a date, but another one."""
+    shares = [(share_said(reading.folded.source, each.folded.source) or 0.0, each) for each in told]
+    share, nearest = max(shares, key=lambda pair: pair[0], default=(0.0, None))
+    if nearest is None or share < _MOSTLY or nearest.holds(facets):
+        return False
+    return any({name for name, _ in facets} <= {name for name, _ in moment.facets} for moment in nearest.moments)
 
 
 def _or_one(share: float | None) -> float:

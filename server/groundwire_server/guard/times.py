@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from groundwire_server.evidence import Span
 from groundwire_server.guard.folded import Folded
 from groundwire_server.guard.spelled import han_value
+from groundwire_server.guard.units import UNIT
 
 __all__ = ["Moment", "read_times", "years_before"]
 
@@ -185,7 +186,7 @@ def read_times(folded: Folded) -> list[Moment]:
                 take(start, end, _facets(match))
     for match in _BARE_YEAR.finditer(text):
         second = match["second"]
-        if _COUNTED.match(text, match.end()) or _CURRENCY.search(text[: match.start()]):
+        if _is_counted(text, match.end()) or _CURRENCY.search(text[: match.start()]):
             continue
         dash = text[match.start() - 1 : match.start()] == "-"
         if dash and re.search(r"[a-z\d]-$", text[max(0, match.start() - 2) : match.start()]) is None:
@@ -214,11 +215,39 @@ def _is_duration(text: str, match: re.Match[str]) -> bool:
     if "year" not in match.groupdict() or not match.group().endswith("年"):
         return False
     before = text[max(0, match.start() - 6) : match.start()]
-    return (
-        _LASTING.search(before) is not None
-        and _LASTS.match(text, match.end()) is not None
-        or before.endswith(("超過", "超过", "長達", "长达"))
+    return (_LASTING.search(before) is not None and _LASTS.match(text, match.end()) is not None) or before.endswith(
+        ("超過", "超过", "長達", "长达")
     )
+
+
+def _is_counted(text: str, end: int) -> bool:
+    """Whether a unit or what is counted stands behind four digits, so that they are no year."""
+    unit = UNIT.match(text, end)
+    known = unit is not None and unit["unit"] not in _NO_UNITS and (len(unit["unit"]) > 1 or unit.start("unit") == end)
+    return known or _COUNTED.match(text, end) is not None
+
+
+_NO_UNITS = (
+    "in",
+    "m",
+    "g",
+    "t",
+    "l",
+    "x",
+    "w",
+    "年",
+    "年間",
+    "代",
+    "期",
+    "度",
+    "回",
+    "次",
+    "届",
+    "屆",
+    "times",
+    "years",
+    "year",
+)
 
 
 def years_before(moments: list[Moment]) -> list[Moment]:
