@@ -32,7 +32,12 @@ def test_a_correction_is_the_latest_version_with_who_and_why() -> None:
     ran = run("facts", "correct", "REVENUE", "ACME", "FY2023", "1010.50", *BY)
     assert (ran.code, ran.err) == (0, "")
     assert ran.out == "REVENUE of ACME for FY2023, 1010.05 USD from a.md: corrected to 1010.50\n"
-    assert "1010.50 USD" in run("metric", "REVENUE", "ACME", "FY2023").out
+    found = run("metric", "REVENUE", "ACME", "FY2023").out
+    assert "1010.50 USD" in found
+    assert "         version 2 of 2, by R. Mori: a digit was dropped\n" in found
+    drawn = run("trace", "derivation", "REVENUE", "ACME", "FY2023", "--format", "dot").out
+    assert "by R. Mori: a digit was dropped" in drawn
+    assert "version 1" not in run("metric", "COST", "ACME", "FY2023").out
     expected = [("1010.05", 1, "", ""), ("1010.50", 2, "R. Mori", "a digit was dropped")]
     assert values("--metric", "REVENUE")[-2:] == expected
     # The file once more does not undo it.

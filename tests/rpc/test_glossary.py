@@ -233,6 +233,20 @@ def test_a_correction_and_a_withdrawal_find_what_was_stored_under_another_name(h
     assert ask(here, "REVENUE", "ACME", "2022").WhichOneof("outcome") == "found"
 
 
+def test_figures_that_the_nature_of_their_metric_keeps_from_answering_are_told(here: House) -> None:
+    periods = ("FY2023", "2024-03-31", "2024-01-01/2024-01-01")
+    facts = [fact("Own KPI", "Acme Corporation", period, "5", locator=period) for period in periods]
+    here.store_facts(ingest_pb2.FactRecords(facts=facts))
+    for nature, told in (
+        (glossary_pb2.METRIC_NATURE_INSTANT, "figures for FY2023, 2024-01-01/2024-01-01 are for spans"),
+        (glossary_pb2.METRIC_NATURE_FLOW, "figures for 2024-03-31 are for days"),
+    ):
+        response = update(here, term(METRIC, "Own KPI", "own kpi", metric=glossary_pb2.MetricDetail(nature=nature)))
+        (finding,) = [each for each in response.findings if each.kind == admin_pb2.GLOSSARY_FINDING_KIND_PERIOD]
+        assert finding.term.code == "Own KPI"
+        assert told in finding.message
+
+
 def test_a_fiscal_year_that_was_read_by_another_one_answers_nothing(here: House) -> None:
     """Loaded while nobody told when the year begins, it has the days of another year than the one it is called."""
     record = fact("Own KPI", "Acme Corporation", "FY2024", "5", locator="row=7")

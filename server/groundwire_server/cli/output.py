@@ -201,8 +201,9 @@ def _snippet(snippet: Snippet, ranks: dict[str, int]) -> list[str]:
                 f"         {place}{span} sha256 {lineage.text_sha256.hex()[:12]}{_scores(snippet)}",
                 *_parent(lineage.parent_locator, prompt),
             ]
-        case MetricFact(statement=statement, value=value, unit=unit):
-            return [f"  [{snippet.rank}]    {statement or f'{value} {unit}'}", f"         {place}"]
+        case MetricFact() as fact:
+            said = fact.statement or f"{fact.value} {fact.unit}"
+            return [f"  [{snippet.rank}]    {said}", f"         {place}", *_version(fact)]
         case DerivedFigure() as figure:
             return [f"  [{snippet.rank}]    {figure.statement or f'{figure.value} {figure.unit}'}", *_missing(figure)]
         case GraphEdge() as edge:
@@ -213,6 +214,15 @@ def _snippet(snippet: Snippet, ranks: dict[str, int]) -> list[str]:
             return [f"  [{snippet.rank}]    {_members(community)}", *_sentences(community)]
         case payload:
             return [f"  [{snippet.rank}]    {type(payload).__name__}", f"         {place}"]
+
+
+def _version(fact: MetricFact) -> list[str]:
+    """Which of several versions a figure is, and who gave it and why where it is a correction: one line, or none."""
+    version = fact.version
+    if version is None or (version.latest_version <= 1 and not version.author):
+        return []
+    corrected = f", by {_short(version.author)}: {_short(version.reason)}" if version.author else ""
+    return [f"         version {version.version} of {version.latest_version}{corrected}"]
 
 
 def _members(community: GraphCommunity) -> str:

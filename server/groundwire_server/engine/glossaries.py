@@ -13,6 +13,7 @@ from groundwire_server.glossary import (
     FindingKind,
     Glossary,
     MemberTerm,
+    MetricNature,
     MetricTerm,
     NameIndex,
     Place,
@@ -74,7 +75,11 @@ def glossary_findings(
     """
     looked = [GlossaryFinding(each.kind, each.term, "", each.code, 0, each.message) for each in lint_glossary(glossary)]
     file = [_file_finding(file_fault)] if file_fault else []
-    stored = (*_units(glossary, snapshot, principal), *_outdated(glossary, snapshot, principal))
+    stored = (
+        *_units(glossary, snapshot, principal),
+        *_natures(glossary, snapshot, principal),
+        *_outdated(glossary, snapshot, principal),
+    )
     found = [*file, *looked, *stored, *_unlisted(glossary, snapshot, principal)]
     reader, clearance = snapshot.reader, principal.clearance
     counted = [
@@ -111,6 +116,23 @@ def _units(glossary: Glossary, snapshot: Snapshot, principal: Principal) -> Iter
         if others:
             message = f"its unit is {term.unit}, and facts carry {', '.join(others[:_LISTED_UNITS])}"
             yield GlossaryFinding(FindingKind.UNIT, TermKind.METRIC, "", code, extent.facts, message)
+
+
+def _natures(glossary: Glossary, snapshot: Snapshot, principal: Principal) -> Iterator[GlossaryFinding]:
+    """Metrics that are measured on days and have visible facts for spans, or the reverse: no question finds those."""
+    for code in snapshot.reader.fact_codes(principal.clearance, "metric"):
+        term = glossary.metrics.get(code)
+        if term is None or term.nature is None:
+            continue
+        on_days = term.nature is MetricNature.INSTANT
+        extent = snapshot.reader.fact_extent(principal.clearance, metric=code)
+        periods = [period for first, last, period in extent.periods if (first == last and "/" not in period) != on_days]
+        if periods:
+            listed = ", ".join(dict.fromkeys(periods[:_LISTED_UNITS]))
+            measured, stored = ("on a day", "spans") if on_days else ("over a span", "days")
+            message = f"it is measured {measured}, and figures for {listed} are for {stored}; they answer nothing: "
+            message += "withdraw their source and load it again with the right periods"
+            yield GlossaryFinding(FindingKind.PERIOD, TermKind.METRIC, "", code, 0, message)
 
 
 def _outdated(glossary: Glossary, snapshot: Snapshot, principal: Principal) -> Iterator[GlossaryFinding]:

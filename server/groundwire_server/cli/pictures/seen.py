@@ -102,7 +102,9 @@ def _take_snippet(snippet: Snippet, maker: PictureMaker, entities: _Entities) ->
         case MetricFact() as fact:
             lines = [*_words(fact.key), f"{fact.value} {fact.unit}".strip()]
             lines += ["sources disagree"] if fact.conflicting else []
-            lines += [f"version {fact.version.version}"] if fact.version and fact.version.latest_version > 1 else []
+            version = fact.version
+            lines += [f"version {version.version}"] if version and version.latest_version > 1 else []
+            lines += [f"by {version.author}: {version.reason}"] if version and version.author else []
             maker.box(Box(snippet.snippet_id, tuple(lines), BoxKind.FIGURE, _place(snippet.lineage)))
             entities.tie(fact.key, snippet.snippet_id)
         case DerivedFigure() as figure:
