@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from groundwire_server.chunking import CHUNKERS
 from groundwire_server.errors import ErrorReason, InvalidRequest
+from groundwire_server.query import TRANSFORMS
 from groundwire_server.settings import Settings, load_settings, setting_names
 
 NOTHING: dict[str, str] = {}
@@ -139,6 +140,9 @@ def test_wrong_values_are_all_named_with_what_is_valid() -> None:
         ("RAGSPINE_CONTEXTUAL", "none", "ingest.contextual", "false"),
         ("RAGSPINE_CONTEXTUAL", "", "ingest.contextual", "false"),
         ("RAGSPINE_RELATION_EXTRACTOR", "Co_Occurrence", "ingest.relation_extractor", "co_occurrence"),
+        *(("RAGSPINE_QUERY_TRANSFORM", name, "retrieval.query_transform", name) for name in TRANSFORMS),
+        ("RAGSPINE_QUERY_TRANSFORM", "Step-Back", "retrieval.query_transform", "step_back"),
+        ("RAGSPINE_QUERY_TRANSFORM", "off", "retrieval.query_transform", "none"),
         ("RAGSPINE_RELATION_EXTRACTOR", "", "ingest.relation_extractor", "none"),
     ],
 )
@@ -151,7 +155,6 @@ def test_the_names_of_the_seeds_are_read(variable: str, value: str, setting: str
 UNBUILT = [
     ("RAGSPINE_RERANKER", "cross_encoder"),
     ("RAGSPINE_POSTPROCESSOR", "mmr,lost_in_middle"),
-    ("RAGSPINE_QUERY_TRANSFORM", "hyde"),
     ("RAGSPINE_QUERY_DECOMPOSE", "llm"),
     ("RAGSPINE_ADAPTIVE", "1"),
     ("RAGSPINE_CORRECTIVE", "true"),

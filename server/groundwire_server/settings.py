@@ -56,6 +56,7 @@ _MODE_WORDS = {"economy": "lexical", "bm25": "lexical", "": "auto"}
 _CHUNKER_WORDS = {"": "paragraph", "small_to_big": "parent_child"}
 _EXTRACTOR_WORDS = {"": "none", "off": "none", "cooccurrence": "co_occurrence", "co-occurrence": "co_occurrence"}
 _SWITCH_OFF = {"": "none", "off": "none"}
+_TRANSFORM_WORDS = {"": "none", "off": "none", "rag-fusion": "rag_fusion", "step-back": "step_back"}
 _SWITCH_RULES = {"": "learned", "none": "rules", "off": "rules"}
 _SWITCH_WORDS = {"": "false", "none": "false"}
 
@@ -143,6 +144,11 @@ class RetrievalSettings(_Section):
 
     mode: Annotated[Literal["auto", "hybrid", "vector", "lexical"], _word(_MODE_WORDS)] = Field(
         default="auto", description="Legs to search where the call does not say."
+    )
+    query_transform: Annotated[Literal["hyde", "none", "rag_fusion", "step_back"], _word(_TRANSFORM_WORDS)] = Field(
+        default="none",
+        description="What the language model makes of questions to libraries that are made from now on, to search with "
+        "beside them.",
     )
     route_classifier: Annotated[Literal["learned", "rules"], _word(_SWITCH_RULES)] = Field(
         default="learned",
@@ -335,7 +341,7 @@ _ALIASES: dict[str, _Alias] = {
     "RAGSPINE_CHUNKER": _Alias("ingest.chunker"),
     "RAGSPINE_RERANKER": _Alias(feature="Reranking"),
     "RAGSPINE_POSTPROCESSOR": _Alias(feature="Postprocessing"),
-    "RAGSPINE_QUERY_TRANSFORM": _Alias(feature="The query transform"),
+    "RAGSPINE_QUERY_TRANSFORM": _Alias("retrieval.query_transform"),
     "RAGSPINE_QUERY_DECOMPOSE": _Alias(feature="Decomposition of questions"),
     "RAGSPINE_ADAPTIVE": _Alias(feature="Adaptive retrieval"),
     "RAGSPINE_CORRECTIVE": _Alias(feature="Corrective retrieval"),

@@ -154,3 +154,11 @@ def test_without_a_model_the_question_is_searched(tmp_path_factory: pytest.TempP
             (False, "The server has no language model.")
         ] * 3
         assert "tuning.query_transform" not in info.capabilities
+
+
+def test_the_setting_of_the_server_is_that_of_new_libraries(tmp_path_factory: pytest.TempPathFactory) -> None:
+    with house(tmp_path_factory.mktemp("new") / "data", retrieval__query_transform="rag_fusion") as new:
+        new.store({"a.txt": "A fox."})
+        (shown,) = new.admin.ListLibraries(admin_pb2.ListLibrariesRequest()).libraries
+        assert shown.tuning.query_transform == "rag_fusion"
+        assert skips(retrieve(new, "")) == [("query_transform:rag_fusion", "ERROR_REASON_NO_MODEL")]

@@ -59,6 +59,7 @@ class Libraries:
             chunker=settings.ingest.chunker,
             contextual=settings.ingest.contextual,
             relation_extractor=settings.ingest.relation_extractor,
+            query_transform=settings.retrieval.query_transform,
         )
         self._guard = threading.RLock()
         self._embedder: Embedder | None = None
