@@ -438,7 +438,7 @@ def test_what_the_retrieval_refuses_is_neither_written_about_nor_quoted(
         refusal = make_refusal(RefusalReason.WEAK_CONTEXT, "en")
         for frame in retrieve(*args):
             if isinstance(frame, Summary):
-                frame = replace(frame, end_reason=EndReason.REFUSED, refusal=refusal)  # noqa: PLW2901
+                frame = replace(frame, end_reason=EndReason.REFUSED, refusal=refusal)
             yield frame
 
     monkeypatch.setattr("groundwire_server.router.branches.retrieve", weak)
