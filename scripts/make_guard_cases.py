@@ -396,7 +396,7 @@ def period_of(rng: random.Random, sentence: str, passage: Case, language: str) -
     if len(found) != 1 or not others or not figures(sentence) or len(dated) != 1:
         return None
     year = rng.choice(found)
-    return sentence[: year.start()] + rng.choice(others) + sentence[year.end() :]
+    return f"{sentence[: year.start()]}{rng.choice(others)}{sentence[year.end() :]}"
 
 
 def entity(rng: random.Random, sentence: str, passage: Case, language: str) -> str | None:

@@ -143,6 +143,7 @@ def test_a_sentence_cites_what_it_used() -> None:
     assert judge("Revenue was $5 million in the quarter.", *texts).used == (0,)
     assert kinds(judge("The museum garden opens every morning.")) == ["no_citation"]
     assert kinds(judge("The museum garden opens every morning.", texts[0])) == ["unsupported"]
+    assert kinds(judge("Soup is served in the canteen.", texts[0])) == ["unsupported"]
 
 
 def test_only_citable_snippets_hold_figures_and_facts_are_one_sentence() -> None:

@@ -116,7 +116,9 @@ class SentenceGuard:
         for word in reading.quantities:
             if not any(word.kind in {each.kind for each in source.quantities} for source in citable):
                 yield fault(FaultKind.QUANTITY_WORD, word.at)
-        share = max((share_said(folded.source, source.text) for source in sources), default=None, key=_or_one)
+        short = not reading.figures
+        shares = (share_said(folded.source, source.text, short=short) for source in sources)
+        share = max(shares, default=None, key=_or_one)
         if share is not None and share < _LEAST_SHARE:
             yield Fault(FaultKind.UNSUPPORTED, Span(0, len(folded.source)), folded.source)
 

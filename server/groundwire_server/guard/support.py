@@ -9,6 +9,7 @@ from groundwire_server.text import is_cjk, tokenize
 __all__ = ["share_said"]
 
 _FEWEST, _FEWEST_CJK = 4, 9
+_NONE, _NONE_CJK = 2, 4
 _EMPTY = frozenset(
     [
         "this",
@@ -59,19 +60,21 @@ _EMPTY = frozenset(
 _LATIN = re.compile(r"[a-z]{4,}")
 
 
-def share_said(sentence: str, text: str) -> float | None:
+def share_said(sentence: str, text: str, *, short: bool = False) -> float | None:
     """The share of the telling words of a sentence that the text has; None where that cannot be told: too few words,
-    or another script.
+    or another script. With `short`, a few words of which the text has none are 0.
     """
     words = _telling(sentence)
     cjk = sum(is_cjk(word[0]) for word in words) * 2 > len(words)
-    if len(words) < (_FEWEST_CJK if cjk else _FEWEST):
+    few = len(words) < (_FEWEST_CJK if cjk else _FEWEST)
+    if few and (not short or len(words) < (_NONE_CJK if cjk else _NONE)):
         return None
     known = _telling(text)
     same = sum(is_cjk(word[0]) == cjk for word in known) * 4 > len(known)
     if not known or not same:
-        return None if known else 0.0
-    return sum(word in known for word in words) / len(words)
+        return None if known or few else 0.0
+    share = sum(word in known for word in words) / len(words)
+    return None if few and share else share
 
 
 def _telling(text: str) -> frozenset[str]:
