@@ -45,7 +45,7 @@ def read_json_rows(raw: bytes) -> Iterator[tuple[int, JsonRow | RowRefused]]:
 def _read(line: bytes) -> JsonRow | RowRefused:
     try:
         text = line.decode("utf-8")
-        content = json.loads(text, parse_float=Decimal, parse_constant=_no_number, object_pairs_hook=named_once)
+        content = _DECODER.decode(text)
     except UnicodeDecodeError:
         return _refused("The line is no UTF-8.", ascii(line[:200]))
     except TwiceNamedError as twice:
@@ -54,6 +54,8 @@ def _read(line: bytes) -> JsonRow | RowRefused:
         return _refused("The line is no JSON.", text)
     if not isinstance(content, dict):
         return _refused("The line is no JSON object.", text)
+    if b"\\u" not in line and line.count(b"[") + line.count(b"{") < _DEEP:
+        return content  # UTF-8 has no half characters: only an escape makes one
     try:
         json.dumps(content, ensure_ascii=False, default=str).encode("utf-8")
     except UnicodeEncodeError:
@@ -65,6 +67,11 @@ def _read(line: bytes) -> JsonRow | RowRefused:
 
 def _no_number(name: str) -> NoReturn:
     raise ValueError(name)
+
+
+# Made once: one for each line would cost as much as reading it.
+_DECODER = json.JSONDecoder(parse_float=Decimal, parse_constant=_no_number, object_pairs_hook=named_once)
+_DEEP = 100
 
 
 def _refused(message: str, value: str) -> RowRefused:
