@@ -185,7 +185,7 @@ def measures(
         for each, fold, route in zip(questions, folds, decided, strict=True)
         if each.set_name == name
     ]
-    found: dict[str, Any] = rates([(fold, expected, route) for _, fold, expected, route in mine])
+    found = rates([(fold, expected, route) for _, fold, expected, route in mine])
     found["by_language"] = {
         language: rates([(fold, expected, route) for its, fold, expected, route in mine if its == language])
         for language in sorted({language for language, _, _, _ in mine})
@@ -193,7 +193,7 @@ def measures(
     return found
 
 
-def rates(routed: Sequence[tuple[int, Route, Route]]) -> dict[str, dict[str, float]]:
+def rates(routed: Sequence[tuple[int, Route, Route]]) -> dict[str, Any]:
     """Each measure as its mean and its worst fold."""
     narrative, composite = Route.NARRATIVE, Route.COMPOSITE
     tests: dict[str, Callable[[Route, Route], bool]] = {
@@ -203,7 +203,7 @@ def rates(routed: Sequence[tuple[int, Route, Route]]) -> dict[str, dict[str, flo
         "evidence_reached": lambda expected, route: route in (expected, composite) or expected is composite,
         "composite_share": lambda expected, route: route is composite,
     }
-    found: dict[str, dict[str, float]] = {}
+    found: dict[str, Any] = {"n": len(routed)}
     for name, test in tests.items():
         folds: dict[int, list[bool]] = defaultdict(list)
         for fold, expected, route in routed:
