@@ -57,7 +57,7 @@ class Edge:
     @property
     def is_stated(self) -> bool:
         """Whether some source is no model."""
-        return any(is_stated(source) for source in self.sources)
+        return is_stated(self.sources[0]) or any(is_stated(source) for source in self.sources[1:])
 
     def order(self) -> tuple[str, str, str, str]:
         """Place among edges that are equally near: relation, ids of the ends, own id."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from groundwire_server.evidence import GraphEdge, GraphPath, Lineage, Snippet, Trust, make_snippet_id
+from groundwire_server.evidence import Attribute, GraphEdge, GraphPath, Lineage, Snippet, Trust, make_snippet_id
 from groundwire_server.graph.edges import Edge, Trail, node_id
 from groundwire_server.graph.nodes import NodeNames
 from groundwire_server.store import StoredEdge
@@ -20,13 +20,13 @@ _SOURCES_OF_A_PATH = 200
 
 def edge_snippet(edge: Edge, library_id: str, names: NodeNames, language: str) -> Snippet:
     """The snippet of an edge: its first source is the lineage, the others are its members."""
-    first, *others = edge.sources
+    first, others = edge.sources[0], edge.sources[1:]
     return Snippet(
         snippet_id=make_snippet_id("edge", library_id, edge.edge_id, b""),
-        lineage=_lineage(first, library_id, [_lineage(source, library_id) for source in others]),
-        trust=_trust([edge]),
+        lineage=_lineage(first, library_id, [_lineage(source, library_id) for source in others] if others else ()),
+        trust=_trust((edge,)),
         payload=_payload(edge, names, language),
-        label=max(source.record.label for source in edge.sources),
+        label=max([source.record.label for source in edge.sources]) if others else first.record.label,
     )
 
 
@@ -69,8 +69,12 @@ def _payload(edge: Edge, names: NodeNames, language: str) -> GraphEdge:
         extractor=record.extractor,
         valid_from=record.valid_from,
         valid_to=record.valid_to,
-        attributes=tuple(sorted(record.attributes, key=lambda attribute: attribute.name)),
+        attributes=_by_name(record.attributes),
     )
+
+
+def _by_name(attributes: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
+    return tuple(sorted(attributes, key=lambda attribute: attribute.name)) if len(attributes) > 1 else attributes
 
 
 def _trust(edges: Sequence[Edge]) -> Trust:
@@ -87,5 +91,5 @@ def _lineage(source: StoredEdge, library_id: str, members: Sequence[Lineage] = (
         ingested_at=source.recorded_at,
         members=tuple(members[:MAX_MEMBERS]),
         members_omitted=max(0, len(members) - MAX_MEMBERS),
-        attributes=tuple(sorted(record.attributes, key=lambda attribute: attribute.name)),
+        attributes=_by_name(record.attributes),
     )

@@ -29,6 +29,7 @@ class NodeNames:
     def __init__(self, snapshot: Snapshot, reader: StoreReader, principal: Principal) -> None:
         self._names = graph_names(snapshot, reader, principal.clearance)
         self._glossary = snapshot.glossary
+        self._shown: dict[tuple[Node, str], GraphNode] = {}
 
     def find(self, raw: str) -> tuple[Node, ...]:
         """The nodes that a text may mean: an id goes before a name, a code before other names; empty: none."""
@@ -46,10 +47,14 @@ class NodeNames:
         return named or tuple(sorted({self._names.nodes[place] for place in self._names.index.exact(raw)}))
 
     def show(self, node: Node, language: str) -> GraphNode:
-        """A node with a name for people: that of its term, else its code."""
-        kind, code = node
-        term = self._names.term(kind, code)
-        return GraphNode(format_node_id(kind, code), kind, code if term is None else display_name(term, language))
+        """A node with a name for people: that of its term, else its code. Most nodes end several edges."""
+        shown = self._shown.get((node, language))
+        if shown is None:
+            kind, code = node
+            term = self._names.term(kind, code)
+            name = code if term is None else display_name(term, language)
+            shown = self._shown[node, language] = GraphNode(format_node_id(kind, code), kind, name)
+        return shown
 
     def near(self, raw: str) -> list[tuple[float, str]]:
         """(likeness, id) of visible nodes with a name like this one, nearest first, then by id."""

@@ -79,7 +79,7 @@ def fill_snippet(message: evidence_pb2.Snippet, snippet: Snippet, principal: Pri
         case DerivedFigure() as figure:
             _fill_derived(message.derived, figure)
         case GraphEdge() as edge:
-            message.edge.CopyFrom(encode_edge(edge))
+            _fill_edge(message.edge, edge)
         case GraphPath() as path:
             _fill_path(message.path, path)
             while message.lineage.members and message.ByteSize() > MAX_SNIPPET_BYTES:
@@ -268,18 +268,32 @@ def encode_key(key: MetricKey) -> evidence_pb2.MetricKey:
 
 def encode_edge(edge: GraphEdge) -> evidence_pb2.GraphEdge:
     """A relation; its sources only inside a path."""
-    message = evidence_pb2.GraphEdge(
-        edge_id=edge.edge_id,
-        source=_node(edge.source),
-        target=_node(edge.target),
-        relation=wire_text(edge.relation),
-        extractor=wire_text(edge.extractor),
-        valid_from=edge.valid_from,
-        valid_to=edge.valid_to,
-        sources=[encode_lineage(source) for source in edge.sources],
-    )
-    fill_attributes(message.attributes, edge.attributes)
+    message = evidence_pb2.GraphEdge()
+    _fill_edge(message, edge)
     return message
+
+
+def _fill_edge(message: evidence_pb2.GraphEdge, edge: GraphEdge) -> None:
+    """Into a message that is there, as with `_fill_lineage`."""
+    message.edge_id = edge.edge_id
+    _fill_node(message.source, edge.source)
+    _fill_node(message.target, edge.target)
+    message.relation = wire_text(edge.relation)
+    message.extractor = wire_text(edge.extractor)
+    if day := edge.valid_from:
+        message.valid_from = day
+    if day := edge.valid_to:
+        message.valid_to = day
+    for source in edge.sources:
+        _fill_lineage(message.sources.add(), source)
+    if edge.attributes:
+        fill_attributes(message.attributes, edge.attributes)
+
+
+def _fill_node(message: evidence_pb2.GraphNode, node: GraphNode) -> None:
+    message.node_id = wire_text(node.node_id)
+    message.kind = node.kind
+    message.label = wire_text(node.label)
 
 
 def _node(node: GraphNode) -> evidence_pb2.GraphNode:
