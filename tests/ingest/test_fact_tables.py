@@ -822,6 +822,11 @@ def test_words_that_a_format_writes_beside_a_day_are_read(code: str, period: str
     assert record.period == period
 
 
+def test_a_heading_over_the_middle_of_its_columns_is_refused_where_a_mapping_says_its_rows() -> None:
+    with pytest.raises(DocumentRefused, match="it is not clear over which columns"):
+        _csv("Item,,2023,,2024\n,Q1,Q2,Q1,Q2\nRevenue,1,2,3,4\n", "header_rows = [1, 2]\n" + WIDE)
+
+
 def test_a_remark_of_millions_below_the_last_figures_is_a_remark() -> None:
     (record,) = [
         each for _, each in _csv("(USD in millions)\nItem,2023\nRevenue,12\n(1) After a charge of 5 thousand,\n")

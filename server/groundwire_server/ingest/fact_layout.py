@@ -560,7 +560,7 @@ def _columns(chosen: Sequence[SheetRow], names: list[str], layout: Layout) -> Co
         )
         if value is not None:
             found.append(value)
-    if asked is None and not mapping.table.header_rows:
+    if asked is None:
         _refuse_unheaded(chosen, levels, mapped, {value.column for value in found}, layout)
     if not found:
         what = " and ".join(wide.heading)

@@ -13,7 +13,10 @@ _KANA = re.compile("[\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fd-\u30ff\u31f0-
 _HAN = re.compile("[\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd]")
 
 # Forms that one of the two alone writes: an entity of the other country may stand in a question, so both count.
-_JAPANESE_HAN = re.compile("[売円営経済価単広駅気図戦団帰対応発変検験険権毎両帯拡拠転労収従実読続総桜払訳増]")
+_JAPANESE_HAN = re.compile(
+    "[売円営経済価単広駅気図戦団帰対応発変検験険権毎両帯拡拠転労収従実読続総桜払訳増]"
+    "|令和|平成|昭和|[0-9０-９]月期|四半期"
+)
 _CHINESE_HAN = re.compile(
     "[营额亿资产负债业务润银费销财报单币间经济价东权员这们应发总净现货库账贷營總經價單應發這們淨產數收增]"
 )
@@ -33,7 +36,7 @@ def detect_language(text: str) -> Language:
 def guess_language(text: str) -> Language:
     """The language to answer in: that of `detect_language`, but Japanese where Han tells it, and nothing Chinese.
 
-    >>> guess_language("売上高 北斗 2024年3月期"), guess_language("营业收入"), guess_language("營業收入 広島銀行")
+    >>> guess_language("Revenue Acme 2024年3月期"), guess_language("营业收入"), guess_language("營業收入 広島銀行")
     ('ja', 'zh', 'zh')
     """
     language = detect_language(text)
