@@ -36,7 +36,15 @@ from groundwire_server.evidence import (
 from groundwire_server.glossary import EntityTerm, Glossary, Synonym
 from groundwire_server.library import LibraryConfig, Snapshot
 from groundwire_server.llm import ChatRequest, ModelFailed, ScriptedProvider, load_prompt
-from groundwire_server.narrative import RetrievalMode, RetrievalParts, RetrievalTuning, RetrieveRequest, retrieve
+from groundwire_server.narrative import (
+    RetrievalMode,
+    RetrievalParts,
+    RetrievalTuning,
+    RetrieveRequest,
+    Walked,
+    WalkStart,
+    retrieve,
+)
 from groundwire_server.query import TRANSFORMS
 from groundwire_server.security import SecurityGate, local_principal
 from tests.support.libraries import START, Doc, make_library
@@ -167,6 +175,28 @@ class _Embedder(HashEmbedder):
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         return self.embed_passage(text if self._passages else f"query {text}")
+
+
+def test_relations_are_followed_from_what_all_texts_found(plain: Snapshot) -> None:
+    """A walk that gives every document of its seeds the same share leaves their order."""
+
+    class Recorder:
+        name = detail = "recorder"
+
+        def walk(self, start: WalkStart) -> Walked:
+            begun.append(start)
+            columns = start.snapshot.columns
+            return Walked({int(columns.revision_of[row]): 0.01 for row in start.seeds}, lambda place: None, 0, 0)
+
+    begun: list[WalkStart] = []
+    merged = run(plain, "rag_fusion", RetrievalParts(model=scripted("rag_fusion")))[1]
+    parts = RetrievalParts(model=scripted("rag_fusion"), graph=Recorder())
+    header, found, _ = run(plain, "rag_fusion", parts, tuning={"graph": True})
+    assert [step.stage for step in header.plan][-3:] == ["merge", "graph", "exit"]
+    (start,) = begun
+    assert start.question == QUESTION
+    assert len(start.seeds) == len(merged) > 1
+    assert docs(found) == docs(merged)
 
 
 def test_how_much_is_asked_for_changes_no_order(embedded: Snapshot) -> None:
