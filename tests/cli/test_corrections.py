@@ -84,3 +84,14 @@ def test_what_cannot_be_done_says_why(words: tuple[str, ...], code: int, why: st
     assert ran.code == code
     assert why in ran.err
     assert len(values()) == 4
+
+
+def test_a_figure_is_asked_for_as_it_was_known_on_a_day() -> None:
+    rows = "metric,entity,period,value,unit,source_doc,locator,filed\n"
+    rows += "SALES,ACME,2020,5,USD,c.md,page=1,2021-03-01\nSALES,ACME,2020,7,USD,c.md,page=1,2022-03-01\n"
+    write(".", {"filed.csv": rows})
+    assert run("facts", "load", "filed.csv").code == 0
+    for day, value in (("2021-12-31", "5 USD"), ("2022-12-31", "7 USD")):
+        assert f": {value}." in run("metric", "SALES", "ACME", "2020", "--known-at", day).out
+    assert "not found" in run("metric", "SALES", "ACME", "2020", "--known-at", "2020-12-31").out
+    assert run("metric", "SALES", "ACME", "2020", "--known-at", "soon").code == 2
