@@ -79,6 +79,10 @@ def _message(
     if descriptor.full_name == "google.protobuf.Timestamp":
         made.seconds, made.nanos = draw(_SECONDS), draw(st.integers(0, 999_999_999))
         return made  # type: ignore[no-any-return]
+    if descriptor.full_name == "google.protobuf.Duration":
+        sign = draw(st.sampled_from((1, -1)))  # of both parts
+        made.seconds, made.nanos = sign * draw(st.integers(0, 10**11 - 1)), sign * draw(st.integers(0, 999_999_999))
+        return made  # type: ignore[no-any-return]
     required = REQUIRED.get(descriptor.name, ())
     fields = [each for each in descriptor.fields if f"{descriptor.name}.{each.name}" not in left_out]
     choices = {each.containing_oneof.name for each in fields if _chosen_among(each)}
