@@ -41,7 +41,11 @@ ONLY = {
     "httpx": {"llm"},
 }
 # Rooms that know less than their place would let them.
-NARROWER = {"security": {"errors", "evidence", "text"}, "settings": {"errors", "evidence"}, "llm": {"errors", "evidence"}}
+NARROWER = {
+    "security": {"errors", "evidence", "text"},
+    "settings": {"errors", "evidence"},
+    "llm": {"errors", "evidence"},
+}
 
 
 def _imports(path: Path, module: str) -> Iterator[tuple[int, str]]:
