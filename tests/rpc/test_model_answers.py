@@ -228,6 +228,7 @@ def test_figures_never_come_from_the_model(here: House, answers: Callable[[Any],
     assert "FACTS" in origins(frames)
 
 
+@pytest.mark.timeout(900)
 @pytest.mark.skipif("GROUNDWIRE_TEST_MODEL_URL" not in os.environ, reason="no endpoint is given")
 def test_a_real_model_answers_behind_the_guards(tmp_path: Path) -> None:
     """GROUNDWIRE_TEST_MODEL_URL: base URL of what speaks the protocol of OpenAI; GROUNDWIRE_TEST_MODEL: the name."""
@@ -235,9 +236,9 @@ def test_a_real_model_answers_behind_the_guards(tmp_path: Path) -> None:
         "llm__provider": "openai",
         "llm__base_url": os.environ["GROUNDWIRE_TEST_MODEL_URL"],
         "llm__model": os.environ.get("GROUNDWIRE_TEST_MODEL", "default"),
-        "llm__max_tokens": 200,
-        "limits__max_call_seconds": 600,
-        "llm__timeout_seconds": 300,
+        "llm__max_tokens": 60,
+        "limits__max_call_seconds": 800,
+        "llm__timeout_seconds": 600,
         "llm__api_key_env": "",
     }
     with house(tmp_path / "data", **settings) as here:
