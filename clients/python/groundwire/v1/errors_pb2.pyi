@@ -187,11 +187,13 @@ class _ErrorReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._En
     ERROR_REASON_FACT_VALUE_MISSING: _ErrorReason.ValueType  # 110
     """A figure has no value. Example: row 7, column "value": ""."""
     ERROR_REASON_FACT_VALUE_MALFORMED: _ErrorReason.ValueType  # 111
-    """A value is no exact decimal. Example: row 9, column "value": "n.a."."""
+    """A value is no exact decimal. Example: row 9, column "value": "3/4"."""
     ERROR_REASON_FACT_PERIOD_MALFORMED: _ErrorReason.ValueType  # 112
     """A period cannot be read. Example: row 3, column "period": "soon"."""
     ERROR_REASON_FACT_UNIT_MISMATCH: _ErrorReason.ValueType  # 113
-    """The unit contradicts the metric's. Example: row 4, column "unit": "EUR, expected USD"."""
+    """A unit of another kind than the metric's, or two units that contradict each other. Example: row 4, column "unit":
+    "persons, and REVENUE is measured in USD".
+    """
     ERROR_REASON_FACT_FIELD_MISSING: _ErrorReason.ValueType  # 114
     """A needed column or field is missing. Example: row 2, column "entity"."""
     ERROR_REASON_RELATION_UNKNOWN_END: _ErrorReason.ValueType  # 115
@@ -352,11 +354,13 @@ Example: attribute "year": "text, the library holds integers".
 ERROR_REASON_FACT_VALUE_MISSING: ErrorReason.ValueType  # 110
 """A figure has no value. Example: row 7, column "value": ""."""
 ERROR_REASON_FACT_VALUE_MALFORMED: ErrorReason.ValueType  # 111
-"""A value is no exact decimal. Example: row 9, column "value": "n.a."."""
+"""A value is no exact decimal. Example: row 9, column "value": "3/4"."""
 ERROR_REASON_FACT_PERIOD_MALFORMED: ErrorReason.ValueType  # 112
 """A period cannot be read. Example: row 3, column "period": "soon"."""
 ERROR_REASON_FACT_UNIT_MISMATCH: ErrorReason.ValueType  # 113
-"""The unit contradicts the metric's. Example: row 4, column "unit": "EUR, expected USD"."""
+"""A unit of another kind than the metric's, or two units that contradict each other. Example: row 4, column "unit":
+"persons, and REVENUE is measured in USD".
+"""
 ERROR_REASON_FACT_FIELD_MISSING: ErrorReason.ValueType  # 114
 """A needed column or field is missing. Example: row 2, column "entity"."""
 ERROR_REASON_RELATION_UNKNOWN_END: ErrorReason.ValueType  # 115
