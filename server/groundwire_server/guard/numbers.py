@@ -20,7 +20,7 @@ _NAME = re.compile(
     r"(?<![a-z0-9])(?:[a-z]+[a-z.]*\d[a-z0-9.]*(?:-\d+)*|[a-z]+(?:[-/][a-z]+)*-\d[a-z0-9.]*)(?![a-z0-9])"
 )
 _NAME_BEHIND = re.compile(
-    r"(?<![a-z0-9.,])\d+(?:[a-df-z][a-z0-9]*|-d(?![a-z]))(?![a-z0-9])|(?<![\d.,])\d+(?:[-.]\d+){2,}(?![\d])"
+    r"(?<![a-z0-9.,])\d+(?:[a-df-z][a-z0-9]*|-d(?![a-z]))(?![a-z0-9])|(?<![\d.,])\d+(?:(?:-\d+){2,}|(?:\.\d+){2,})(?![\d])"
 )
 _STRUCTURE = re.compile(
     r"(?<![a-z])(?:articles?|art\.|sections?|sec\.|chapters?|ch\.|pages?|pp?\.|items?|notes?|tables?|figures?|"

@@ -19,6 +19,7 @@ from groundwire_server.guard.words import unchecked_words
 __all__ = ["SentenceGuard"]
 
 _LEAST_SHARE = 0.15  # of what a sentence says: with less of it in the cited texts, they speak of something else
+_PARTLY = 0.3
 _MOSTLY = 0.7  # of what a sentence says: with more of it in one sentence of a source, it is this one said again
 
 
@@ -163,6 +164,8 @@ def _is_of_another(reading: Reading, facets: Facets, told: Sequence[Reading]) ->
     shares = [(share_said(reading.folded.source, each.folded.source) or 0.0, each) for each in told]
     share, nearest = max(shares, key=lambda pair: pair[0], default=(0.0, None))
     if nearest is None or share < _MOSTLY or nearest.holds(facets):
+        return False
+    if any(share >= _PARTLY and each.holds(facets) for share, each in shares):
         return False
     return any({name for name, _ in facets} <= {name for name, _ in moment.facets} for moment in nearest.moments)
 

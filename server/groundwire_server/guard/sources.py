@@ -24,7 +24,7 @@ _ABBREVIATION = re.compile(
     r"Nov|Dec|Gen|Col|Lt|Capt|Sgt|Rep|Sen|Gov|Prof|Rev|Mt|Ft|vol|pp|p|Fig|ed|eds|est|b|d|fl|i\.e|e\.g|etc|al|"
     r"feat|Bros|Ave|dept)|[A-Z]\.[A-Z])\.\s*$"
 )
-_OPENS = re.compile(r"[a-z0-9,;)\]]")
+_OPENS = re.compile(r"[a-z0-9,;()\]]")
 _ROW = re.compile(r"[^\n]*?[^\s;]: [^\n]*; [^\n]*")
 _HEAD_MEASURE = re.compile(
     r"(?:in\s+)?(?:(?P<before>us\$|usd|eur|jpy|gbp|cny|rmb|\$|€|£|¥)\s*)?"

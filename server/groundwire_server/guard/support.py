@@ -8,7 +8,7 @@ from groundwire_server.text import is_cjk, tokenize
 
 __all__ = ["share_said"]
 
-_FEWEST, _FEWEST_CJK = 4, 9
+_FEWEST, _FEWEST_CJK = 4, 12
 _NONE, _NONE_CJK = 2, 4
 _EMPTY = frozenset(
     [

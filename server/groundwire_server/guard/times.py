@@ -143,7 +143,7 @@ _BEFORE_MONTH = re.compile(
     r"every)[\s-]+$"
 )
 _COUNTED = re.compile(
-    r"\s*(?:[%‰$€£¥人名位個个件店家社円元株股台万億亿千回次歳岁倍度m]|percent|people|persons|employees|"
+    r"\s*(?:[%‰$€£¥人名位個个件店家社円元株股台万億亿千回次歳岁倍度m点所間]|percent|people|persons|employees|"
     r"workers|staff|stores|"
     r"shares|units|items|times|customers|users|dollars|yen|euros?|pounds|million|billion|trillion|thousand|km|"
     r"kg|miles|feet|"
