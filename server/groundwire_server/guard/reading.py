@@ -38,6 +38,7 @@ _FROM = re.compile(r"(?:(?<![a-z])from|从|從|由)\s*[$€£¥]?\s*$")
 _INTO = re.compile(r"(?:(?<![a-z])to|至|到|为|為)\s*[$€£¥]?\s*$")
 _FROM_BEHIND = re.compile(r"\s*から")
 _INTO_BEHIND = re.compile(r"\s*(?:に|へ|まで)(?!お|つ|よ|関|対|比|当|達)")
+_ENDS_CHANGE = re.compile(r"\s*(?:に|へ|まで|と)")
 _NEAR_LATIN, _NEAR_CJK = 14, 7
 
 
@@ -175,7 +176,8 @@ def _pairs(text: str, numbers: Sequence[Number], ways: Sequence[Directed]) -> di
         dashed = not between.strip() and text[second.at.start : second.at.start + 1] in ("-", "−") and second.value >= 0
         start, end = _clause(text, first.at.start)
         moved = any(start <= way.start < end for way in ways) and (
-            _FROM.search(text[: first.at.start]) is not None or "から" in between
+            _FROM.search(text[: first.at.start]) is not None
+            or ("から" in between and _ENDS_CHANGE.match(text, second.at.end) is not None)
         )
         if dashed or _DASH.fullmatch(between):
             change = False

@@ -119,6 +119,9 @@ _CJK = [
     ),
     re.compile(rf"(?<!\d)(?<!\d[,.])(?P<month>1[0-2]|[1-9]|[{_HAN}]+)\s*月\s*(?P<day>[0-3]?\d|[{_HAN}廿]+)\s*[日号號]"),
     re.compile(
+        r"(?<![\d,.])(?P<month>1[0-2]|0?[1-9])(?=\s*[-–—~〜～]\s*(?:1[0-2]|0?[1-9])\s*月(?![間间]))"  # 4〜6月期
+    ),
+    re.compile(
         rf"(?<![\d,.{_HAN}個个か])(?P<month>1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九])\s*月(?![間间])(?:份)?"
     ),
     re.compile(rf"(?<![\d,.{_HAN}])(?P<day>[0-3]?\d|[{_HAN}廿]{{1,3}})\s*日(?![間间本])"),
@@ -143,7 +146,7 @@ _BEFORE_MONTH = re.compile(
     r"every)[\s-]+$"
 )
 _COUNTED = re.compile(
-    r"\s*(?:[%‰$€£¥人名位個个件店家社円元株股台万億亿千回次歳岁倍度m点所間]|percent|people|persons|employees|"
+    r"\s*(?:[%‰$€£¥人名位個个件店家社円元株股台万億亿千回次歳岁倍度点所間]|m(?![a-z])|percent|people|persons|employees|"
     r"workers|staff|stores|"
     r"shares|units|items|times|customers|users|dollars|yen|euros?|pounds|million|billion|trillion|thousand|km|"
     r"kg|miles|feet|"
@@ -164,8 +167,10 @@ class Moment:
     facets: Facets
 
     def is_in(self, other: Moment) -> bool:
-        """Whether the other says all that this one says, and is of the same kind of year."""
-        return self.facets <= other.facets and ("fiscal", "1") not in other.facets - self.facets
+        """Whether the other says all that this one says, and of the same kind of year where this names one."""
+        if not self.facets <= other.facets:
+            return False
+        return ("fiscal", "1") not in other.facets - self.facets or all(name != "year" for name, _ in self.facets)
 
 
 def read_times(folded: Folded) -> list[Moment]:
@@ -203,7 +208,25 @@ def read_times(folded: Folded) -> list[Moment]:
             usual or match["month"].strip(".") not in ("may", "march", "mar", "dec", "jan", "sep")
         ):
             take(match.start(), match.end(), {"month": str(_MONTHS[match["month"].strip(".")])})
-    return sorted(found, key=lambda moment: moment.at.start)
+    return _joined(text, sorted(found, key=lambda moment: moment.at.start))
+
+
+def _joined(text: str, moments: list[Moment]) -> list[Moment]:
+    """A year and the half or quarter right behind it as one: 2024年 第3四半期."""
+    result: list[Moment] = []
+    for moment in moments:
+        names = {name for name, _ in moment.facets}
+        before = result[-1] if result else None
+        if (
+            before is not None
+            and names <= {"half", "quarter"}
+            and {name for name, _ in before.facets} in ({"year"}, {"year", "fiscal"})
+            and text[before.at.end : moment.at.start].strip() in ("", "の", "的")
+        ):
+            result[-1] = Moment(Span(before.at.start, moment.at.end), before.facets | moment.facets)
+        else:
+            result.append(moment)
+    return result
 
 
 _LASTING = re.compile(r"(?:超過|超过|逾|长达|長達|多达|多達|有着|有著|已有|历经|歷經|历时|歷時)\s*$")

@@ -15,9 +15,9 @@ __all__ = [
 
 _UP = re.compile(
     r"(?<![a-z])(?:r[oi]se[sn]?|rising|increas\w*|grew|grow(?:n|s|ing|th)?|gain(?:s|ed|ing)?|climb\w*|jump\w*|"
-    r"surg\w*|soar\w*|"
+    r"surg\w*|soar\w*|accelerat\w*|rais(?:e|es|ed|ing)|hiked|lifted|widen(?:s|ed|ing)|(?<=%)\s*more|"
     r"up(?![\w-])(?!\s+to(?![a-z]))|higher|expand\w*|expansion|improv\w*|rebound\w*|rall(?:y|ied))(?![a-z])"
-    r"|増(?!資|減)(?:加|収|益|大|産)?|上昇|伸び|成長|拡大|上回|アップ|引き上げ|値上|プラス|上升|增(?!减|"
+    r"|増(?!資|減)(?:加|収|益|大|産)?|上昇|伸び|成長|拡大|上回|アップ|引き上げ|値上|プラス|上升|加速|上调|上調|(?<=%)多い?|(?<![至最不])多(?=\d)|增(?!减|"
     r"減)(?:长|長|加)?|(?<!\d)升(?!级)|涨|漲|提高|扩大|擴大|成长"
 )
 _DOWN = re.compile(
@@ -25,8 +25,8 @@ _DOWN = re.compile(
     r"ing)?|shr[aiu]nk\w*|"
     r"slump\w*|plung\w*|reduc\w*|slid(?:e|es|ing)?|contracted|contraction|dip(?:s|ped)?|tumbl\w*|weaken\w*|"
     r"slipp\w*|sank|sink\w*"
-    r"|cut|cuts|lost)(?![a-z])"
-    r"|(?<![増增])減(?!価|り張)(?:少|収|益|る|っ|り)?|低下|下落|縮小|下降|下回|ダウン|引き下げ|値下|マイナス|"
+    r"|cut|cuts|lost|eased|eases|slow(?:s|ed|ing)|narrow(?:s|ed|ing)|(?<=%)\s*(?:fewer|less))(?![a-z])"
+    r"|(?<![増增])減(?!価|り張)(?:少|収|益|る|っ|り)?|低下|下落|縮小|下降|下回|ダウン|引き下げ|値下|マイナス|鈍化|回落|放缓|放緩|下调|下調|(?<=%)少な?|(?<![至最不])少(?=\d)|"
     r"(?<![増增])减(?:少)?|"
     r"(?<!以)(?<!投)降(?!水|雨|雪|落|格|级|伏|り|る)|下跌|跌|萎缩|萎縮|缩减|落ち込"
 )
@@ -71,11 +71,11 @@ _AFTER = {
     ), r"以上|を超|超(?![级え])|を上回|余|餘|多(?=[名人个個家万亿年米公块元种種次])|強(?!い)|强|を突破"),
     "about": ((
         r"\s*(?:or so|odd|-odd|ish)(?![a-z])"
-    ), r"左右|上下|前後|前后|程度|ほど|くらい|ぐらい|あまり|来(?=[名人个家])|內外|内外|許"),
+    ), r"左右|上下|前後|前后|程度|ほど|近[くいか]|くらい|ぐらい|あまり|来(?=[名人个家])|內外|内外|許"),
 }  # fmt: skip
 _BEFORE_RES = {
     kind: re.compile(
-        rf"(?:(?:{english}){_FILL}|(?:{han})[\s\d]{{0,1}}(?:[のに為为是の達达]|人民币|人民幣|新台幣)?\s*[$€£¥]?)$"
+        rf"(?:(?:{english}){_FILL}|(?:{han})[\s\d]{{0,1}}(?:[のに為为是の達达有]|[增増][长長加]|[上下][升涨漲降跌]|[裁缩縮]?[减減]少?|人民币|人民幣|新台幣)?\s*[$€£¥]?)$"
     )
     for kind, (english, han) in _BEFORE.items()
 }
@@ -123,6 +123,9 @@ _INSTRUCTION = re.compile(
     r"report|output|print|repeat|claim)\s+(?:that|with|only|exactly|the revenue|\")"
     r"|in your (?:answer|reply|response|summary)|(?:when|if) (?:asked|you (?:answer|are asked|summari[sz]e))|"
     r"as an ai|jailbreak"
+    r"|(?<![a-z])(?:replace|change|multiply|turn)\s[^.]{1,60}\sin\s(?:any|every|your)\s(?:summary|answer|reply|response)"
+    r"|(?:要約|回答|返答)(?:では|には|の際は?)[^。]{0,30}(?:えよ|せよ|こと|ください|なさい)"
+    r"|(?:摘要|总结|總結|回答|答复)[中里裡时時][^。]{0,4}(?:把|将|將|须|須|请|請)"
     r"|(?:以上|上記|これまで|前|すべて|全て)の?.{0,8}(?:指示|命令|ルール|指令|文書|内容).{0,4}(?:無視|忘れ)|"
     r"指示を無視|(?:システム|アシスタント|ユーザー)\s*[:：]|(?:AI|ai|モデル|アシスタント)(?:へ|は|"
     r"に).{0,30}(?:こと|せよ|なさい|ください|下さい|答え|回答|報告)"
