@@ -14,7 +14,7 @@ from groundwire_server.ingest.cell_value import CellRules, is_missing, read_cell
 from groundwire_server.ingest.fact_files import FACT_FILE_FORMS
 from groundwire_server.ingest.fact_mapping import FACT_FIELDS, FactMapping
 from groundwire_server.ingest.facts import FactRules, read_fact_file
-from groundwire_server.ingest.measures import read_measure
+from groundwire_server.ingest.measure_reading import read_measure
 from groundwire_server.ingest.table_rules import TABLE_KEYS
 from tests.cli.commands import server
 from tests.cli.test_everyday import follow

@@ -19,7 +19,7 @@ from groundwire_server.ingest.cell_value import (
     scaled,
     without_notes,
 )
-from groundwire_server.ingest.measures import MoneySigns
+from groundwire_server.ingest.money_signs import MoneySigns
 from tests.support.hostile_text import hostile_text
 
 PLAIN = CellRules()

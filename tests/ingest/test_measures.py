@@ -8,19 +8,13 @@ from hypothesis import strategies as st
 
 from groundwire_server.errors import ErrorReason, RowRefused
 from groundwire_server.ingest.cell_value import CellRules, read_cell
-from groundwire_server.ingest.measures import (
-    NO_MEASURE,
-    Measure,
-    MoneySigns,
-    find_language,
-    is_left_alone,
-    read_measure,
-    read_title,
-    same_unit,
-    speaks_of_scale,
-    split_measure,
-)
+from groundwire_server.ingest.measure_reading import read_measure, read_title, split_measure
+from groundwire_server.ingest.measures import NO_MEASURE, Measure
+from groundwire_server.ingest.money_signs import MoneySigns
+from groundwire_server.ingest.scale_mentions import speaks_of_scale
 from groundwire_server.ingest.settling import Settled, kind_of_name, settle
+from groundwire_server.ingest.sheet_language import find_language
+from groundwire_server.ingest.unit_words import is_left_alone, same_unit
 from tests.support.hostile_text import hostile_text
 
 JA, ZH = MoneySigns(language="ja"), MoneySigns(language="zh")

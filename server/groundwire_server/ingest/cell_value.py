@@ -16,7 +16,8 @@ from typing import Literal
 
 from groundwire_server.errors import ErrorReason
 from groundwire_server.ingest.fact_values import refuse
-from groundwire_server.ingest.measures import PERCENT, MoneySigns, is_money, scale_words, unit_words
+from groundwire_server.ingest.money_signs import MoneySigns
+from groundwire_server.ingest.unit_words import PERCENT, is_money, scale_words, unit_words
 
 __all__ = [
     "DECIMAL_COMMA",

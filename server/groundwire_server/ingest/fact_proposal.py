@@ -16,10 +16,13 @@ from itertools import groupby, islice
 from groundwire_server.errors import DocumentRefused, ErrorReason, RowRefused
 from groundwire_server.glossary import PeriodError, parse_period
 from groundwire_server.ingest.cell_value import DECIMAL_COMMA, CellRules
-from groundwire_server.ingest.fact_layout import LOOKAHEAD, Layout, column_letter, find_heading, shown_heading
+from groundwire_server.ingest.fact_heading import LOOKAHEAD, find_heading
+from groundwire_server.ingest.fact_layout import Layout
 from groundwire_server.ingest.fact_mapping import FILL_IN, FactMapping
 from groundwire_server.ingest.fact_tables import Sheets, open_table
-from groundwire_server.ingest.measures import Measure, read_measure
+from groundwire_server.ingest.measure_reading import read_measure
+from groundwire_server.ingest.measures import Measure
+from groundwire_server.ingest.sheet_cells import column_letter, shown_heading
 from groundwire_server.ingest.table_rules import TableRules
 from groundwire_server.ingest.typed_cell import read_figure
 from groundwire_server.readers import ReadOptions, decode

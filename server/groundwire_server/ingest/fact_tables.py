@@ -8,9 +8,11 @@ from itertools import chain, groupby, islice
 
 from groundwire_server.errors import DocumentRefused, ErrorReason, RowRefused
 from groundwire_server.ingest.cell_value import DecimalMark
-from groundwire_server.ingest.fact_layout import LOOKAHEAD, Layout, TableFigure, find_heading, read_sheet_figures
+from groundwire_server.ingest.fact_heading import LOOKAHEAD, find_heading
+from groundwire_server.ingest.fact_layout import Layout, TableFigure
 from groundwire_server.ingest.fact_mapping import FactMapping
 from groundwire_server.ingest.json_rows import read_json_rows
+from groundwire_server.ingest.sheet_figures import read_sheet_figures
 from groundwire_server.readers import ReadOptions
 from groundwire_server.readers.cell_process import stream_rows
 from groundwire_server.readers.cells import BLANK, Cell, SheetRow

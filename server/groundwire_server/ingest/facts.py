@@ -22,7 +22,7 @@ from groundwire_server.glossary import (
     resolve_name,
 )
 from groundwire_server.ingest.cell_value import DECIMAL_COMMA, CellRules, without_notes
-from groundwire_server.ingest.fact_layout import SCALE, Layout, TableFigure
+from groundwire_server.ingest.fact_layout import Layout, TableFigure
 from groundwire_server.ingest.fact_mapping import FactMapping
 from groundwire_server.ingest.fact_periods import note_of_period, says_nothing_more
 from groundwire_server.ingest.fact_rows import FactFields, fields_of_row, text_of
@@ -36,19 +36,15 @@ from groundwire_server.ingest.fact_values import (
     refuse,
 )
 from groundwire_server.ingest.fact_xbrl import read_company_facts
-from groundwire_server.ingest.measures import (
-    NO_MEASURE,
-    Measure,
-    MoneySigns,
-    read_scale,
-    read_title,
-    same_unit,
-    split_measure,
-)
+from groundwire_server.ingest.field_columns import SCALE
+from groundwire_server.ingest.measure_reading import read_title, split_measure
+from groundwire_server.ingest.measures import NO_MEASURE, Measure
+from groundwire_server.ingest.money_signs import MoneySigns
 from groundwire_server.ingest.row_spool import FactRow, RowSpool
 from groundwire_server.ingest.settling import settle
 from groundwire_server.ingest.typed_cell import read_figure
 from groundwire_server.ingest.unit_kinds import kind_of_unit
+from groundwire_server.ingest.unit_words import read_scale, same_unit
 from groundwire_server.readers import ReadOptions
 from groundwire_server.store.rows import FactRecord
 

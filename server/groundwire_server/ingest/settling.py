@@ -12,16 +12,11 @@ from functools import lru_cache
 from groundwire_server.errors import ErrorReason
 from groundwire_server.ingest.cell_value import CellNumber, plain_decimal, scaled
 from groundwire_server.ingest.fact_values import refuse
-from groundwire_server.ingest.measures import (
-    SHARES,
-    Measure,
-    is_left_alone,
-    is_money,
-    same_unit,
-    speaks_of_scale,
-    unit_measure,
-)
+from groundwire_server.ingest.measure_reading import unit_measure
+from groundwire_server.ingest.measures import Measure
+from groundwire_server.ingest.scale_mentions import speaks_of_scale
 from groundwire_server.ingest.unit_kinds import in_money, kind_of_unit
+from groundwire_server.ingest.unit_words import SHARES, is_left_alone, is_money, same_unit
 
 __all__ = ["Settled", "kind_of_name", "settle"]
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from groundwire_server.errors import ErrorReason, Violation
 from groundwire_server.ingest.cell_value import DecimalMark
-from groundwire_server.ingest.measures import scale_words
+from groundwire_server.ingest.unit_words import scale_words
 from groundwire_server.readers import CHARSETS
 
 __all__ = ["HEADED", "TABLE_KEYS", "TableRules", "Wide", "read_table_rules"]

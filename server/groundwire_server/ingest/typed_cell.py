@@ -10,7 +10,7 @@ from decimal import Decimal
 from groundwire_server.errors import ErrorReason, RowRefused
 from groundwire_server.ingest.cell_value import CellNumber, CellRules, read_cell
 from groundwire_server.ingest.fact_values import refuse
-from groundwire_server.ingest.measures import PERCENT
+from groundwire_server.ingest.unit_words import PERCENT
 from groundwire_server.readers.cells import Cell, CellKind
 from groundwire_server.readers.number_format import shown_with
 

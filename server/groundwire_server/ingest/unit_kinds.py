@@ -5,7 +5,8 @@ from __future__ import annotations
 import unicodedata
 from functools import lru_cache
 
-from groundwire_server.ingest.measures import HEADS, PERCENT, SHARES, is_money, same_unit, split_per, unit_measure
+from groundwire_server.ingest.measure_reading import unit_measure
+from groundwire_server.ingest.unit_words import HEADS, PERCENT, SHARES, is_money, same_unit, split_per
 
 __all__ = ["in_money", "kind_of_unit"]
 
