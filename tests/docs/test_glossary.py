@@ -29,7 +29,7 @@ def test_the_tour(tmp_path: Path) -> None:
         "Revenue of Acme Corporation for FY2025: 1300 USD_M.",
         "not found turnover / Acme / 2025",
         "metric\tREVENUE\tRevenue\tUSD_M\t3\t3\t2023\tFY2025\t",
-        "head count为 87。",
+        "従業員数は 87",
         "Revenue of Acme Corporation for 2024: 1234.50 USD_M.",
         "unrecognized metric 'net slaes'; near: net sales",
     ):

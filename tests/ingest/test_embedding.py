@@ -116,8 +116,10 @@ class Embedding:
 
     def last(self, clearance: Label = Label.CONFIDENTIAL) -> tuple[JobState, int, int | None]:
         job = self.told(clearance)[-1]
-        assert job.progress is not None
-        return job.state, job.progress.done, job.progress.total
+        done, total = (
+            (job.progress.done, job.progress.total) if job.progress is not None else (-1, None)
+        )  # not yet told
+        return job.state, done, total
 
     def stop(self) -> None:
         assert self.worker.stop(PATIENCE)

@@ -65,6 +65,9 @@ class _Context:
     def invocation_metadata(self) -> tuple[tuple[str, str], ...]:
         return ()
 
+    def time_remaining(self) -> float | None:
+        return None  # no deadline
+
     async def read(self) -> Any:
         return next(self._requests, grpc.aio.EOF)
 

@@ -13,9 +13,11 @@ __all__ = ["Place"]
 class Place:
     """path: "metric[0]", or "line 3" of a file without paths. line: in its file, from 1; 0 where that is not known.
 
-    >>> str(Place("metric[0]", 3)), Place("metric[0]", 3).fault("unit", ErrorReason.VALUE_MALFORMED, "a text is needed")
-    ('metric[0], line 3', Violation(field='metric[0].unit', reason=<ErrorReason.VALUE_MALFORMED: 7>, \
-description='a text is needed (line 3)'))
+    >>> (
+    ...     str(Place("metric[0]", 3)),
+    ...     Place("metric[0]", 3).fault("unit", ErrorReason.VALUE_MALFORMED, "a text is needed").field,
+    ... )
+    ('metric[0], line 3', 'metric[0].unit')
     """
 
     path: str

