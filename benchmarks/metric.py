@@ -26,7 +26,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import duckdb
 from report import CACHE, Report, digits, say
 
 from groundwire import Client, FactFile, Figures, MetricFact, MetricFound, MetricQuery, Synonym, Term, TermKind
@@ -175,6 +174,8 @@ LOOKUP = "SELECT value, unit, source FROM fact WHERE metric = ? AND entity = ? A
 
 def peer_table(facts: int) -> Any:
     """The peer: the same rows."""
+    import duckdb  # of requirements/bench.txt, and its page is tested without it
+
     peer = duckdb.connect()
     peer.execute("SET threads = 1")
     peer.execute(

@@ -64,7 +64,7 @@ def _term(term: Term) -> glossary_pb2.Term:
 
 
 def send_rows(served: Served, library: str, rows: Sequence[Row]) -> list[Rejection]:
-    """Put a batch in; gives the rows that were refused, once each."""
+    """Put a batch in; gives what is wrong with the rows that were refused."""
     request = ingest_pb2.IngestFactsRequest
     records = ingest_pb2.FactRecords(facts=[_record(each) for each in rows])
     start = ingest_pb2.IngestStart(ingest_id=str(uuid.uuid4()), library_id=library)

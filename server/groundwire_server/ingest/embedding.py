@@ -294,6 +294,9 @@ class EmbeddingWorker:
         return _LEAST_BATCH if rate is None else max(_LEAST_BATCH, min(_MOST_BATCH, int(rate * _BATCH_SECONDS)))
 
     def _fail(self, cause: Cause) -> None:
+        if not self._going():  # what is called off, or whose library goes, has not failed
+            self._rest(EmbeddingState.IDLE)
+            return
         with self._changed:
             self._error = cause
         self._jobs.end(JobState.FAILED, cause, audience=self._at)
