@@ -6,7 +6,6 @@ of the cell, and what is hidden. One row is held at a time.
 
 from __future__ import annotations
 
-import io
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -19,22 +18,19 @@ from groundwire_server.errors import DocumentRefused, ErrorReason
 from groundwire_server.readers.cells import BLANK, Cell, CellKind, SheetRow
 from groundwire_server.readers.container import (
     Container,
-    broken,
     open_container,
-    raise_if_out_of_memory,
     refuse_hidden_entities,
 )
 from groundwire_server.readers.date_format import is_date, moment_of
 from groundwire_server.readers.document import Source
 from groundwire_server.readers.number_format import format_number
+from groundwire_server.readers.sheet_part import CellParts, SheetPart, is_true, whole
 from groundwire_server.readers.table_heads import is_amount
 from groundwire_server.readers.table_text import MAX_COLUMNS
 from groundwire_server.readers.xlsx_parts import Sheet, Workbook, local_name, open_workbook, rich_text
 
 __all__ = ["read_workbook_rows", "spreadsheet_number"]
 
-_REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})")
-_MAX_ROWS = 1_048_576
 _MAX_AREAS = 100_000
 _DIGITS = 15
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,4})?")
@@ -85,16 +81,14 @@ class _Reading:
     def __init__(self, doc_id: str, name: str, workbook: Workbook) -> None:
         self._doc_id = doc_id
         self._name = name
-        self._workbook = workbook
-        self._row = 0
+        self._part = SheetPart(doc_id, name, workbook)
 
     def areas(self, content: bytes) -> list[Area]:
         """Merged areas, which stand behind the rows, by their first row."""
         found: list[Area] = []
-        for element in self._elements(content, ("row", "mergeCell")):
+        for element in self._part.elements(content, ("row", "mergeCell")):
             if local_name(element.tag) == "mergeCell":
-                first, _, last = (element.get("ref") or "").partition(":")
-                found.append((*self._place(first), *self._place(last or first)))
+                found.append(self._part.area(element))
                 if len(found) > _MAX_AREAS:
                     raise DocumentRefused(
                         ErrorReason.DOCUMENT_TOO_LARGE,
@@ -107,10 +101,10 @@ class _Reading:
         hidden_columns: set[int] = set()
         coming = list(reversed(areas))
         open_areas: list[tuple[Area, Cell]] = []
-        for element in self._elements(content, ("col", "row")):
+        for element in self._part.elements(content, ("col", "row")):
             if local_name(element.tag) == "col":
-                if _true(element.get("hidden")):
-                    first, last = _whole(element.get("min")), min(_whole(element.get("max")), MAX_COLUMNS)
+                if is_true(element.get("hidden")):
+                    first, last = whole(element.get("min")), min(whole(element.get("max")), MAX_COLUMNS)
                     hidden_columns.update(range(max(first - 1, 0), last))
                 continue
             number, cells = self._row_of(element)
@@ -129,7 +123,7 @@ class _Reading:
                     self._name,
                     number,
                     tuple(cells.get(column, BLANK) for column in range(width)),
-                    _true(element.get("hidden")),
+                    is_true(element.get("hidden")),
                     frozenset(column for column in hidden_columns if cells.get(column)),
                 )
 
@@ -142,90 +136,35 @@ class _Reading:
                 if (number, column) != (first_row, first):
                     cells.setdefault(column, cell)
 
-    def _elements(self, content: bytes, names: tuple[str, ...]) -> Iterator[etree._Element]:
-        stream = etree.iterparse(
-            io.BytesIO(content),
-            events=("end",),
-            tag=tuple(f"{{*}}{name}" for name in names),
-            resolve_entities=False,
-            load_dtd=False,
-            no_network=True,
-            huge_tree=False,
-            remove_comments=True,
-            remove_pis=True,
-        )
-        try:
-            for _, element in stream:
-                yield element
-                element.clear()
-                parent = element.getparent()
-                while parent is not None and element.getprevious() is not None:
-                    del parent[0]
-        except etree.LxmlError as error:
-            raise_if_out_of_memory(error)
-            raise broken(self._doc_id, f"sheet {self._name[:80]!r} is no well-formed XML") from None
-
     def _row_of(self, element: etree._Element) -> tuple[int, dict[int, Cell]]:
-        number = _whole(element.get("r")) or self._row + 1
-        if not self._row < number <= _MAX_ROWS:
-            raise broken(self._doc_id, f"sheet {self._name[:80]!r} has a row {number} behind row {self._row}")
-        self._row = number
-        cells: dict[int, Cell] = {}
-        column = -1
-        for child in element:
-            if local_name(child.tag) != "c":
-                continue
-            reference = child.get("r")
-            column = self._place(reference)[1] if reference else column + 1
-            if column >= MAX_COLUMNS:
-                raise broken(self._doc_id, f"sheet {self._name[:80]!r} has a cell beyond the last column")
-            cell = self._cell(child)
-            if cell:
-                cells[column] = cell
-        return number, cells
+        number = self._part.row_number(element)
+        read = ((column, self._cell(CellParts.of(cell))) for column, cell in self._part.cells(element))
+        return number, {column: cell for column, cell in read if cell}
 
-    def _cell(self, element: etree._Element) -> Cell:
-        kind = element.get("t", "n")
-        value = inline = None
-        formula = False
-        for child in element:
-            match local_name(child.tag):
-                case "v":
-                    value = child.text
-                case "f":
-                    formula = True
-                case "is":
-                    inline = child
-        if kind == "inlineStr":
-            return _text("" if inline is None else rich_text(inline))
-        if value is None:
-            return Cell("", CellKind.UNFILLED) if formula else BLANK
-        match kind:
+    def _cell(self, cell: CellParts) -> Cell:
+        if cell.kind == "inlineStr":
+            return _text("" if cell.inline is None else rich_text(cell.inline))
+        if cell.value is None:
+            return Cell("", CellKind.UNFILLED) if cell.has_formula else BLANK
+        match cell.kind:
             case "s":
-                return _text(self._shared(value))
+                return _text(self._part.shared_text(cell.value))
             case "b":
-                return Cell("TRUE" if value.strip() == "1" else "FALSE", CellKind.TRUTH)
+                return Cell("TRUE" if cell.value.strip() == "1" else "FALSE", CellKind.TRUTH)
             case "e":
-                return Cell(value.strip(), CellKind.ERROR)
+                return Cell(cell.value.strip(), CellKind.ERROR)
             case "d":
-                return Cell(value.strip(), CellKind.DAY, value.strip())
+                return Cell(cell.value.strip(), CellKind.DAY, cell.value.strip())
             case "n":
-                return self._number(value.strip(), element.get("s"))
+                return self._number(cell.value.strip(), cell.style)
             case _:
-                return _text(value)
-
-    def _shared(self, value: str) -> str:
-        number = _whole(value, -1)
-        if not 0 <= number < len(self._workbook.texts):
-            raise broken(self._doc_id, f"sheet {self._name[:80]!r} names a text that is not there")
-        return self._workbook.texts[number]
+                return _text(cell.value)
 
     def _number(self, value: str, style: str | None) -> Cell:
         if not _NUMBER.fullmatch(value) or not math.isfinite(number := float(value)):
             return _text(value)
-        place = _whole(style)
-        code = self._workbook.formats[place] if place < len(self._workbook.formats) else "General"
-        since_1904 = self._workbook.since_1904
+        code = self._part.format_code(style)
+        since_1904 = self._part.workbook.since_1904
         shown = format_number(number, code, since_1904=since_1904).strip()
         if code != "General" and is_date(code.split(";")[0]):
             moment = moment_of(number, since_1904=since_1904)
@@ -233,15 +172,6 @@ class _Reading:
                 return Cell(shown, CellKind.DAY, _iso(moment), code)
         stored = spreadsheet_number(value)
         return Cell(shown or stored, CellKind.NUMBER, stored, code)
-
-    def _place(self, reference: str) -> tuple[int, int]:
-        found = _REFERENCE.fullmatch(reference)
-        if found is None:
-            raise broken(self._doc_id, f"sheet {self._name[:80]!r} names a cell {reference[:20]!r}")
-        column = 0
-        for letter in found[1]:
-            column = column * 26 + ord(letter) - 64
-        return int(found[2]), column - 1
 
 
 def spreadsheet_number(text: str) -> str:
@@ -273,11 +203,3 @@ def _iso(moment: datetime) -> str:
 def _text(text: str) -> Cell:
     stripped = text.strip()
     return Cell(stripped) if stripped else BLANK
-
-
-def _whole(text: str | None, otherwise: int = 0) -> int:
-    return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) < 12 else otherwise
-
-
-def _true(text: str | None) -> bool:
-    return text in ("1", "true")

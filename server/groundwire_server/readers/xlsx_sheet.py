@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import io
 import math
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from lxml import etree
 
 from groundwire_server.errors import DocumentRefused, ErrorReason
-from groundwire_server.readers.container import broken, raise_if_out_of_memory, refuse_hidden_entities
+from groundwire_server.readers.container import refuse_hidden_entities
 from groundwire_server.readers.number_format import format_number
+from groundwire_server.readers.sheet_part import CellParts, SheetPart, is_true, whole
 from groundwire_server.readers.table_heads import is_amount
 from groundwire_server.readers.table_text import MAX_COLUMNS, TableRow
 from groundwire_server.readers.xlsx_parts import Workbook, local_name, rich_text
 
 __all__ = ["SheetCells", "read_sheet"]
 
-_MAX_ROWS = 1_048_576
 _MAX_FILLS = 200_000
-_REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})")
 _EVENTS = ("col", "row", "mergeCell")
 
 
@@ -80,11 +77,10 @@ class _Reading:
     def __init__(self, doc_id: str, name: str, workbook: Workbook, max_chars: int, max_depth: int) -> None:
         self._doc_id = doc_id
         self._name = name
-        self._workbook = workbook
+        self._part = SheetPart(doc_id, name, workbook)
         self._left = max_chars
         self._max_chars = max_chars
         self._max_depth = max_depth
-        self._row = 0
         self._merged: list[tuple[int, int, int, int]] = []
         self._hidden_columns: list[tuple[int, int]] = []
         self._cells = SheetCells()
@@ -92,27 +88,8 @@ class _Reading:
     def through(self, content: bytes) -> SheetCells:
         """Element by element; what was read is let go."""
         refuse_hidden_entities(self._doc_id, f"sheet {self._name[:80]}", content, self._max_depth)
-        stream = etree.iterparse(
-            io.BytesIO(content),
-            events=("end",),
-            tag=tuple(f"{{*}}{name}" for name in _EVENTS),
-            resolve_entities=False,
-            load_dtd=False,
-            no_network=True,
-            huge_tree=False,
-            remove_comments=True,
-            remove_pis=True,
-        )
-        try:
-            for _, element in stream:
-                self._take(element)
-                element.clear()
-                parent = element.getparent()
-                while parent is not None and element.getprevious() is not None:
-                    del parent[0]
-        except etree.LxmlError as error:
-            raise_if_out_of_memory(error)
-            raise broken(self._doc_id, f"sheet {self._name[:80]!r} is no well-formed XML") from None
+        for element in self._part.elements(content, _EVENTS):
+            self._take(element)
         self._fill_merged()
         return self._cells
 
@@ -120,32 +97,21 @@ class _Reading:
         name = local_name(element.tag)
         if name == "row":
             self._take_row(element)
-        elif name == "col" and _true(element.get("hidden")):
-            first, last = _whole(element.get("min")), _whole(element.get("max"))
+        elif name == "col" and is_true(element.get("hidden")):
+            first, last = whole(element.get("min")), whole(element.get("max"))
             self._hidden_columns.append((first - 1, min(last, MAX_COLUMNS) - 1))
         elif name == "mergeCell":
-            first_cell, _, last_cell = (element.get("ref") or "").partition(":")
-            self._merged.append((*self._place(first_cell), *self._place(last_cell or first_cell)))
+            self._merged.append(self._part.area(element))
 
     def _take_row(self, element: etree._Element) -> None:
-        number = _whole(element.get("r")) or self._row + 1
-        if not self._row < number <= _MAX_ROWS:
-            raise broken(self._doc_id, f"sheet {self._name[:80]!r} has a row {number} behind row {self._row}")
-        self._row = number
+        number = self._part.row_number(element)
         cells: dict[int, str] = {}
-        column = -1
-        for cell in element:
-            if local_name(cell.tag) != "c":
-                continue
-            reference = cell.get("r")
-            column = self._place(reference)[1] if reference else column + 1
-            if column >= MAX_COLUMNS:
-                raise broken(self._doc_id, f"sheet {self._name[:80]!r} has a cell beyond the last column")
-            text = self._text(cell, reference or "").strip()
+        for column, cell in self._part.cells(element):
+            text = self._text(CellParts.of(cell), cell.get("r") or "").strip()
             if text:
                 self._count(len(text))
                 cells[column] = text
-        if _true(element.get("hidden")):
+        if is_true(element.get("hidden")):
             self._cells.hidden.add(number)
         elif cells:
             self._cells.rows[number] = cells
@@ -154,39 +120,23 @@ class _Reading:
                 self._cells.hidden_columns.add(hidden)
                 del cells[hidden]
 
-    def _text(self, cell: etree._Element, reference: str) -> str:
-        kind = cell.get("t", "n")
-        value = formula = inline = None
-        for child in cell:
-            match local_name(child.tag):
-                case "v":
-                    value = child.text
-                case "f":
-                    formula = child
-                case "is":
-                    inline = child
-        if kind == "inlineStr":
-            return "" if inline is None else rich_text(inline)
-        if value is None:
-            if formula is not None:
+    def _text(self, cell: CellParts, reference: str) -> str:
+        if cell.kind == "inlineStr":
+            return "" if cell.inline is None else rich_text(cell.inline)
+        if cell.value is None:
+            if cell.has_formula:
                 self._cells.uncomputed += 1
                 self._cells.first_uncomputed = self._cells.first_uncomputed or reference
             return ""
-        match kind:
+        match cell.kind:
             case "s":
-                return self._shared(value)
+                return self._part.shared_text(cell.value)
             case "b":
-                return "TRUE" if value.strip() == "1" else "FALSE"
+                return "TRUE" if cell.value.strip() == "1" else "FALSE"
             case "n":
-                return self._number(value, cell.get("s"))
+                return self._number(cell.value, cell.style)
             case _:
-                return value
-
-    def _shared(self, value: str) -> str:
-        number = _whole(value, -1)
-        if not 0 <= number < len(self._workbook.texts):
-            raise broken(self._doc_id, f"sheet {self._name[:80]!r} names a text that is not there")
-        return self._workbook.texts[number]
+                return cell.value
 
     def _number(self, value: str, style: str | None) -> str:
         try:
@@ -195,19 +145,7 @@ class _Reading:
             return value
         if not math.isfinite(number):
             return value
-        place = _whole(style)
-        code = self._workbook.formats[place] if place < len(self._workbook.formats) else "General"
-        return format_number(number, code, since_1904=self._workbook.since_1904)
-
-    def _place(self, reference: str) -> tuple[int, int]:
-        """(row from 1, column from 0)."""
-        found = _REFERENCE.fullmatch(reference)
-        if found is None:
-            raise broken(self._doc_id, f"sheet {self._name[:80]!r} names a cell {reference[:20]!r}")
-        column = 0
-        for letter in found[1]:
-            column = column * 26 + ord(letter) - 64
-        return int(found[2]), column - 1
+        return format_number(number, self._part.format_code(style), since_1904=self._part.workbook.since_1904)
 
     def _count(self, chars: int) -> None:
         self._left -= chars
@@ -241,11 +179,3 @@ class _Reading:
                 for column in range(first, end + 1):
                     if column not in self._cells.hidden_columns:
                         rows[row].setdefault(column, text)
-
-
-def _whole(text: str | None, otherwise: int = 0) -> int:
-    return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) < 12 else otherwise
-
-
-def _true(text: str | None) -> bool:
-    return text in ("1", "true")
