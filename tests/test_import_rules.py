@@ -13,7 +13,7 @@ PACKAGE = "groundwire_server"
 
 # From left to right: a room may know the rooms of the lines above its own, and itself. Nothing looks right or sideways.
 LEVELS = [
-    {"errors"},
+    {"errors", "conformance"},
     {"evidence", "kernels"},
     {"text", "settings", "llm"},
     {"glossary", "chunking", "readers", "security"},
@@ -44,7 +44,7 @@ ONLY = {
 NARROWER = {
     "security": {"errors", "evidence", "text"},
     "settings": {"errors", "evidence"},
-    "llm": {"errors", "evidence"},
+    "llm": {"errors", "conformance", "evidence"},
 }
 
 

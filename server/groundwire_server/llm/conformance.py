@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 
+from groundwire_server.conformance import Failure, expect, failures
 from groundwire_server.llm.chat import ChatRequest, Message, ModelProvider, Reply, go_on
 from groundwire_server.llm.faults import ModelFailed
 
@@ -17,36 +17,22 @@ MakeProvider = Callable[[list[str]], AbstractContextManager[ModelProvider]]
 _TEXTS = ["plain", "日本の「売上」は\u2028増えた。\n\n👩\u200d👩 e\u0301", "", '{"a": 1}', "long " * 2000]
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A check that did not hold, and what was seen."""
-
-    check: str
-    reason: str
-
-
 def run_checks(make: MakeProvider) -> list[Failure]:
     """Every check that a provider fails; an exception of it is a failure too."""
-    failures = []
-    for check in CHECKS:
-        try:
-            check(make)
-        except Exception as error:  # noqa: BLE001 - whatever a broken provider raises is its failure
-            failures.append(Failure(check.__name__, f"{type(error).__name__}: {error}"))
-    return failures
+    return failures(CHECKS, make)
 
 
 def it_says_what_it_is(make: MakeProvider) -> None:
     """A provider has a name, and the model has one."""
     with make(["x"]) as provider:
-        _expect(bool(provider.name) and bool(provider.model), "two names")
+        expect(bool(provider.name) and bool(provider.model), "two names")
 
 
 def a_reply_is_what_the_model_said(make: MakeProvider) -> None:
     """The text of a reply is that of the model, to the character."""
     with make(_TEXTS) as provider:
         said = [provider.chat(_request()).text for _ in _TEXTS]
-    _expect(said == _TEXTS, "the texts in order")
+    expect(said == _TEXTS, "the texts in order")
 
 
 def a_stream_is_the_reply_in_pieces(make: MakeProvider) -> None:
@@ -54,9 +40,9 @@ def a_stream_is_the_reply_in_pieces(make: MakeProvider) -> None:
     with make(_TEXTS) as provider:
         for text in _TEXTS:
             *pieces, reply = provider.stream(_request())
-            _expect(isinstance(reply, Reply) and reply.text == text, "the reply")
-            _expect(all(isinstance(piece, str) and piece for piece in pieces), "pieces of text")
-            _expect("".join(map(str, pieces)) == text, "the pieces together")
+            expect(isinstance(reply, Reply) and reply.text == text, "the reply")
+            expect(all(isinstance(piece, str) and piece for piece in pieces), "pieces of text")
+            expect("".join(map(str, pieces)) == text, "the pieces together")
 
 
 def what_was_used_is_counted(make: MakeProvider) -> None:
@@ -66,9 +52,9 @@ def what_was_used_is_counted(make: MakeProvider) -> None:
         list(provider.stream(_request("b")))
         _fails(lambda: provider.chat(_request("b")))
         totals = provider.meter.totals()
-        _expect(list(totals) == ["a", "b"], "two purposes")
-        _expect(totals["a"] == first.usage, "what the reply says")
-        _expect((totals["b"].calls, totals["b"].failures) == (1, 1), "one reply, one failure")
+        expect(list(totals) == ["a", "b"], "two purposes")
+        expect(totals["a"] == first.usage, "what the reply says")
+        expect((totals["b"].calls, totals["b"].failures) == (1, 1), "one reply, one failure")
 
 
 def a_failure_is_typed(make: MakeProvider) -> None:
@@ -127,9 +113,4 @@ def _fails(call: Callable[[], object]) -> None:
         call()
     except ModelFailed:
         return
-    _expect(False, "no ModelFailed")
-
-
-def _expect(holds: bool, what: str) -> None:
-    if not holds:
-        raise AssertionError(what)
+    expect(False, "no ModelFailed")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
+from groundwire_server.conformance import Failure, expect, failures
 from groundwire_server.errors import ErrorReason
 from groundwire_server.evidence import DegradationKind, QueryVariant
 from groundwire_server.llm import Finish, ModelFailed, Reply, ScriptedProvider, Usage, go_on
@@ -24,23 +24,9 @@ _USEFUL = "- one other wording\n- a second one\n- a third one\n- a fourth one\n-
 _LONGEST_PROBE = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A check that did not hold, and what was seen."""
-
-    check: str
-    reason: str
-
-
 def run_checks(transform: Transform) -> list[Failure]:
     """Every check that a transform fails; an exception of it is a failure too."""
-    failures = []
-    for check in CHECKS:
-        try:
-            check(transform)
-        except Exception as error:  # noqa: BLE001 - whatever a broken transform raises is its failure
-            failures.append(Failure(check.__name__, f"{type(error).__name__}: {error}"))
-    return failures
+    return failures(CHECKS, transform)
 
 
 def the_question_is_first(transform: Transform) -> None:
@@ -48,17 +34,17 @@ def the_question_is_first(transform: Transform) -> None:
     for query in _QUERIES:
         for answer in (_USEFUL, "", ModelFailed("gone"), query.text):
             found = _apply(transform, [answer], query)
-            _expect(found.variants[0] == QueryVariant(query.text, "caller"), "the question itself")
+            expect(found.variants[0] == QueryVariant(query.text, "caller"), "the question itself")
 
 
 def what_is_made_is_named_and_new(transform: Transform) -> None:
     """Texts carry the transform's name, are not blank, and none is the question or another one again."""
     for query in _QUERIES:
         found = _apply(transform, [f"{query.text}\n{_USEFUL}\n{_USEFUL.upper()}"], query)
-        _expect(found.degradation is None and bool(_made(found)), "something was made")
+        expect(found.degradation is None and bool(_made(found)), "something was made")
         normal = [normalize(text) for text in (query.text, *_made(found))]
-        _expect("" not in normal and len(set(normal)) == len(normal), "each once")
-        _expect({each.made_by for each in found.variants[1:]} <= {transform.name}, "its name")
+        expect("" not in normal and len(set(normal)) == len(normal), "each once")
+        expect({each.made_by for each in found.variants[1:]} <= {transform.name}, "its name")
 
 
 def it_asks_once_and_sends_the_question_alone(transform: Transform) -> None:
@@ -68,10 +54,10 @@ def it_asks_once_and_sends_the_question_alone(transform: Transform) -> None:
         for text in (query.text, "x"):
             model = ScriptedProvider([_USEFUL])
             transform.apply(QueryText(text, query.language), model, lambda _: True, go_on)
-            _expect(len(model.asked) == 1, "one request")
+            expect(len(model.asked) == 1, "one request")
             told.append("\n".join(message.text for message in model.asked[0].messages))
         start, _, end = told[1].rpartition('"x"')
-        _expect(told[0].startswith(start) and told[0].endswith(end), "the same around the question")
+        expect(told[0].startswith(start) and told[0].endswith(end), "the same around the question")
 
 
 def nothing_outside_passes(transform: Transform) -> None:
@@ -80,10 +66,10 @@ def nothing_outside_passes(transform: Transform) -> None:
         for passes in (False, True):
             gate = _Gate(passes)
             found = transform.apply(query, ScriptedProvider([_USEFUL]), gate, go_on)
-            _expect(set(_made(found)) <= set(gate.seen), "every text was shown to the gate")
-            _expect(found.outside == (0 if passes else len(gate.seen)), "what was left out is counted")
+            expect(set(_made(found)) <= set(gate.seen), "every text was shown to the gate")
+            expect(found.outside == (0 if passes else len(gate.seen)), "what was left out is counted")
             if not passes:
-                _expect(bool(gate.seen), "something was shown to the gate")
+                expect(bool(gate.seen), "something was shown to the gate")
                 _skipped(transform, found, ErrorReason.MODEL_FAILED)
 
 
@@ -101,16 +87,16 @@ def what_is_made_is_bounded(transform: Transform) -> None:
     for answer in ("word " * 100_000, "a line\n" * 20_000, "\n".join(map(str, range(500, 9000))), "x" * 500_000):
         for reply in (answer, Reply(answer + "\ud800", Finish.LENGTH, Usage())):
             found = _apply(transform, [reply], _QUERIES[0])
-            _expect(len(found.variants) <= MAX_QUERIES and len(found.probes) <= 1, "few")
-            _expect(all(len(each.text) <= MAX_QUERY_CHARS for each in found.variants[1:]), "short queries")
-            _expect(all(len(each) <= _LONGEST_PROBE for each in found.probes), "short passages")
+            expect(len(found.variants) <= MAX_QUERIES and len(found.probes) <= 1, "few")
+            expect(all(len(each.text) <= MAX_QUERY_CHARS for each in found.variants[1:]), "short queries")
+            expect(all(len(each) <= _LONGEST_PROBE for each in found.probes), "short passages")
             for text in _made(found):
                 text.encode()
 
 
 def the_same_reply_makes_the_same_texts(transform: Transform) -> None:
     """What is made depends on the question and the reply alone."""
-    _expect(_apply(transform, [_USEFUL], _QUERIES[0]) == _apply(transform, [_USEFUL], _QUERIES[0]), "the same")
+    expect(_apply(transform, [_USEFUL], _QUERIES[0]) == _apply(transform, [_USEFUL], _QUERIES[0]), "the same")
 
 
 def a_stop_ends_it(transform: Transform) -> None:
@@ -126,7 +112,7 @@ def a_stop_ends_it(transform: Transform) -> None:
     try:
         transform.apply(_QUERIES[0], model, lambda _: True, stop)
     except Stopped:
-        _expect(model.asked == [], "no request")
+        expect(model.asked == [], "no request")
         return
     raise AssertionError("it went on")
 
@@ -164,14 +150,9 @@ def _made(found: Transformed) -> tuple[str, ...]:
 
 
 def _skipped(transform: Transform, found: Transformed, reason: ErrorReason) -> None:
-    _expect(_made(found) == (), "the question alone")
+    expect(_made(found) == (), "the question alone")
     lost = found.degradation
-    _expect(lost is not None and lost.kind is DegradationKind.TRANSFORM_SKIPPED, "TRANSFORM_SKIPPED")
+    expect(lost is not None and lost.kind is DegradationKind.TRANSFORM_SKIPPED, "TRANSFORM_SKIPPED")
     assert lost is not None
-    _expect(lost.component == f"{COMPONENT}:{transform.name}", "who was skipped")
-    _expect(lost.cause is not None and lost.cause.reason is reason, f"the cause {reason.name}")
-
-
-def _expect(holds: bool, what: str) -> None:
-    if not holds:
-        raise AssertionError(f"expected {what}")
+    expect(lost.component == f"{COMPONENT}:{transform.name}", "who was skipped")
+    expect(lost.cause is not None and lost.cause.reason is reason, f"the cause {reason.name}")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from groundwire_server.conformance import Failure, expect, failures
 from groundwire_server.evidence import Label, Span
 from groundwire_server.glossary import EntityTerm, Glossary, MetricTerm, Synonym
 from groundwire_server.relations.extractors.edges import evidence_span, extract_edges
@@ -35,14 +36,6 @@ _TEXTS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A check that did not hold, and what was seen."""
-
-    check: str
-    reason: str
-
-
 def sample_documents() -> tuple[SourceDocument, ...]:
     """Documents in three languages, with hostile text, an empty one, and passages that overlap."""
     return tuple(_document(f"d{number}.md", text) for number, text in enumerate(_TEXTS))
@@ -50,21 +43,15 @@ def sample_documents() -> tuple[SourceDocument, ...]:
 
 def run_checks(make: MakeExtractor) -> list[Failure]:
     """Every check that an extractor fails; an exception of it is a failure too."""
-    failures = []
-    for check in CHECKS:
-        try:
-            check(make)
-        except Exception as error:  # noqa: BLE001 - whatever a broken extractor raises is its failure
-            failures.append(Failure(check.__name__, f"{type(error).__name__}: {error}"))
-    return failures
+    return failures(CHECKS, make)
 
 
 def it_says_what_it_is(make: MakeExtractor) -> None:
     """An extractor has a name and a version, and is shown nothing that is RESTRICTED."""
     extractor = make(GLOSSARY)
-    _expect(bool(extractor.name) and bool(extractor.version), "a name and a version")
-    _expect(extractor.clearance < Label.RESTRICTED, "a clearance below RESTRICTED")
-    _expect(make(GLOSSARY).version == extractor.version, "equal versions of equal extractors")
+    expect(bool(extractor.name) and bool(extractor.version), "a name and a version")
+    expect(extractor.clearance < Label.RESTRICTED, "a clearance below RESTRICTED")
+    expect(make(GLOSSARY).version == extractor.version, "equal versions of equal extractors")
 
 
 def what_it_finds_stands_in_its_passage(make: MakeExtractor) -> None:
@@ -73,11 +60,11 @@ def what_it_finds_stands_in_its_passage(make: MakeExtractor) -> None:
     for document in sample_documents():
         edges, found = extract_edges(extractor, document)
         for edge, relation in zip(edges, found.relations, strict=True):
-            _expect(0 <= relation.passage < len(document.passages), "the number of a passage")
+            expect(0 <= relation.passage < len(document.passages), "the number of a passage")
             within = document.passages[relation.passage].span
             span = relation.span
-            _expect(within.start <= span.start < span.end <= within.end, f"{span} lies in {within}")
-            _expect(evidence_span(edge.locator) == span, f"{edge.locator} names {span}")
+            expect(within.start <= span.start < span.end <= within.end, f"{span} lies in {within}")
+            expect(evidence_span(edge.locator) == span, f"{edge.locator} names {span}")
 
 
 def edges_are_of_their_document(make: MakeExtractor) -> None:
@@ -88,10 +75,10 @@ def edges_are_of_their_document(make: MakeExtractor) -> None:
             edges, _ = extract_edges(extractor, replace(document, label=label))
             for edge in edges:
                 said = (edge.extractor, edge.source_doc, edge.label)
-                _expect(said == (extractor.name, document.doc_id, label), f"{said}")
+                expect(said == (extractor.name, document.doc_id, label), f"{said}")
                 ends = (edge.source_kind, edge.source, edge.relation, edge.target_kind, edge.target)
-                _expect(all(ends), f"no empty end: {ends}")
-                _expect((edge.source_kind, edge.source) != (edge.target_kind, edge.target), "two ends, not one")
+                expect(all(ends), f"no empty end: {ends}")
+                expect((edge.source_kind, edge.source) != (edge.target_kind, edge.target), "two ends, not one")
 
 
 def nothing_is_found_twice(make: MakeExtractor) -> None:
@@ -99,7 +86,7 @@ def nothing_is_found_twice(make: MakeExtractor) -> None:
     for document in sample_documents():
         _, found = extract_edges(make(GLOSSARY), document)
         places = [(each.source, each.relation, each.target, each.span) for each in found.relations]
-        _expect(len(places) == len(set(places)), "each once a place")
+        expect(len(places) == len(set(places)), "each once a place")
 
 
 def what_is_too_strict_is_not_looked_at(make: MakeExtractor) -> None:
@@ -109,7 +96,7 @@ def what_is_too_strict_is_not_looked_at(make: MakeExtractor) -> None:
         if label > extractor.clearance:
             for document in sample_documents():
                 found = extractor.extract(replace(document, label=label))
-                _expect(found == Extraction(), f"nothing of {label.name}")
+                expect(found == Extraction(), f"nothing of {label.name}")
 
 
 def the_same_comes_of_the_same(make: MakeExtractor) -> None:
@@ -118,10 +105,10 @@ def the_same_comes_of_the_same(make: MakeExtractor) -> None:
     extractor = make(GLOSSARY)
     first = [_edges(extractor, document) for document in documents]
     second = [_edges(extractor, document) for document in reversed(documents)][::-1]
-    _expect(first == second, "the same in another order")
-    _expect(first == [_edges(make(GLOSSARY), document) for document in documents], "the same of another extractor")
+    expect(first == second, "the same in another order")
+    expect(first == [_edges(make(GLOSSARY), document) for document in documents], "the same of another extractor")
     with ThreadPoolExecutor(4) as pool:
-        _expect(first == list(pool.map(lambda document: _edges(extractor, document), documents)), "the same in threads")
+        expect(first == list(pool.map(lambda document: _edges(extractor, document), documents)), "the same in threads")
 
 
 def it_ends_when_it_is_told(make: MakeExtractor) -> None:
@@ -135,13 +122,13 @@ def it_ends_when_it_is_told(make: MakeExtractor) -> None:
         looked: list[None] = []
         extractor.extract(document, lambda looked=looked: looked.append(None))  # type: ignore[misc]
         if not looked:
-            _expect(not extractor.extract(document).relations, "work that cannot be ended")
+            expect(not extractor.extract(document).relations, "work that cannot be ended")
             continue
         try:
             extractor.extract(document, stop)
         except _Stopped:
             continue
-        _expect(False, "the work goes on")
+        expect(False, "the work goes on")
 
 
 CHECKS: tuple[Callable[[MakeExtractor], None], ...] = (
@@ -173,8 +160,3 @@ def _document(doc_id: str, text: str) -> SourceDocument:
         for n, span in enumerate(stops)
     )
     return SourceDocument(doc_id, Label.PUBLIC, passages)
-
-
-def _expect(holds: bool, what: str) -> None:
-    if not holds:
-        raise AssertionError(what)
