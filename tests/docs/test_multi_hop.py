@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import runpy
-import subprocess
-import sys
 from pathlib import Path
+
+from tests.cli.test_everyday import follow
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "multi-hop.md").read_text(encoding="utf-8")
@@ -16,25 +15,9 @@ LINES = [json.loads(line) for line in (ROOT / "docs" / "multi-hop.jsonl").read_t
 
 
 def test_the_commands_work(tmp_path: Path) -> None:
-    (shell,) = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    (tmp_path / "bin").mkdir()
-    command = tmp_path / "bin" / "groundwire"
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -W error -m groundwire_server.cli "$@"\n', encoding="utf-8")
-    command.chmod(0o755)
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GROUNDWIRE_", "RAGSPINE_"))}
-    done = subprocess.run(
-        ["bash", "-eu"],
-        input=shell,
-        cwd=tmp_path,
-        env=kept | {"PATH": f"{tmp_path / 'bin'}:{kept['PATH']}", "GROUNDWIRE_EMBEDDING_BACKEND": "none"},
-        capture_output=True,
-        text=True,
-        timeout=170,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("Payment on Demand -mentions-> Curtis Bernhardt") == 1
-    assert "3 nodes: Universal" in done.stdout
+    said = follow(PAGE, tmp_path, GROUNDWIRE_EMBEDDING_BACKEND="none")
+    assert said.count("Payment on Demand -mentions-> Curtis Bernhardt") == 1
+    assert "3 nodes: Universal" in said
 
 
 def test_the_table_is_that_of_the_lines() -> None:
