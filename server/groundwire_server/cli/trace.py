@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
 
 import click
 
 from groundwire import GraphEdge, GraphPath, Snippet, SnippetBatch, StreamSummary, Trace
 from groundwire_server.cli.groups import CommandGroup
-from groundwire_server.cli.options import COUNT, WORDS, call_options, reading_options
+from groundwire_server.cli.options import COUNT, WORDS, call_options
 from groundwire_server.cli.output import describe
 from groundwire_server.cli.session import Session
 from groundwire_server.cli.streams import note
 from groundwire_server.cli.tables import Column, show_table
 from groundwire_server.cli.trace_communities import communities
 from groundwire_server.cli.trace_figures import compare, derivation, rollup
-from groundwire_server.cli.trace_formats import format_option, settled_format, show_trace
+from groundwire_server.cli.trace_formats import settled_format, show_trace
+from groundwire_server.cli.walking_options import walking_options
 from groundwire_server.cli.walks import chain_text
 
 __all__ = ["command"]
@@ -28,14 +28,6 @@ _relations = click.option(
 _direction = click.option(
     "--direction", type=click.Choice(["out", "in", "both"]), help="From subject to object, back, or either way."
 )
-
-
-def _walking_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    command = click.option("--unverified", is_flag=True, help="Also relations that nobody has checked.")(command)
-    command = click.option(
-        "--valid-in", type=WORDS, metavar="PERIOD", default="", help="Only what holds on some day of it, e.g. 2024."
-    )(command)
-    return reading_options(format_option(command))
 
 
 @click.group(name="trace", cls=CommandGroup)
@@ -64,7 +56,7 @@ def command() -> None:
 @_relations
 @_direction
 @click.option("--hops", type=COUNT, help="How far to go. [1]")
-@_walking_options
+@walking_options
 @click.pass_obj
 def around(
     session: Session,
@@ -115,7 +107,7 @@ def around(
 )
 @click.option("--hops", type=COUNT, help="The longest path. [as far as the server goes]")
 @click.option("--most", type=COUNT, help="How many paths at most. [10]")
-@_walking_options
+@walking_options
 @click.pass_obj
 def paths(
     session: Session,
@@ -171,7 +163,7 @@ def paths(
 )
 @_direction
 @click.option("--depth", type=COUNT, help="How many levels. [all]")
-@_walking_options
+@walking_options
 @click.pass_obj
 def closure(
     session: Session,
@@ -209,7 +201,7 @@ def closure(
 @command.command(name="ancestors")
 @click.argument("nodes", nargs=-1, required=True, type=WORDS)
 @click.option("--relation", type=WORDS, metavar="RELATION", default="", help="Relation that leads down. [parent_of]")
-@_walking_options
+@walking_options
 @click.pass_obj
 def ancestors(
     session: Session,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import click
 
-from groundwire_server.cli.options import COUNT, WORDS, call_options, reading_options
+from groundwire_server.cli.options import COUNT, WORDS, call_options
 from groundwire_server.cli.session import Session
-from groundwire_server.cli.trace_formats import format_option, settled_format, show_lines, show_trace
+from groundwire_server.cli.trace_formats import settled_format, show_lines, show_trace
+from groundwire_server.cli.walking_options import walking_options
 
 __all__ = ["communities"]
 
@@ -14,10 +15,7 @@ __all__ = ["communities"]
 @click.command(name="communities")
 @click.argument("nodes", nargs=-1, type=WORDS)
 @click.option("--most", type=COUNT, help="How many are shown. [10]")
-@click.option("--valid-in", type=WORDS, metavar="PERIOD", default="", help="Only what holds on some day of it.")
-@click.option("--unverified", is_flag=True, help="Also relations that nobody has checked.")
-@format_option
-@reading_options
+@walking_options
 @click.pass_obj
 def communities(
     session: Session,
