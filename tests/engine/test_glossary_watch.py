@@ -53,3 +53,24 @@ def test_a_library_that_is_closed_ends_nothing(library: Library, caplog: pytest.
     for _ in range(2):
         watch.look()
     assert [record.getMessage() for record in caplog.records] == ["library lib keeps its glossary: NOT_SERVING"]
+
+
+def test_what_cannot_be_read_keeps_the_glossary_and_the_watch(
+    library: Library, caplog: pytest.LogCaptureFixture
+) -> None:
+    watch = GlossaryWatch(lambda: [library], lambda _: None)
+    watch.close()
+    file = library.folder / "glossary.toml"
+    file.unlink()
+    file.mkdir()
+    for _ in range(3):
+        watch.look()
+    assert [record.getMessage() for record in caplog.records] == [
+        "library lib keeps its glossary; the file does not hold: glossary.toml: cannot be read"
+    ]
+    assert list(library.snapshot().glossary.metrics) == ["A"]
+    file.rmdir()
+    file.write_text('[[metric]]\ncode = "B"\n')
+    for _ in range(2):
+        watch.look()
+    assert list(library.snapshot().glossary.metrics) == ["B"]

@@ -18,7 +18,7 @@ from groundwire_server.store import StoreReader, StoreWriter
 
 __all__ = ["KeptFile", "write_atomically"]
 
-_NOTHING = "nothing"
+_NOTHING, _UNREADABLE = "nothing", "unreadable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,11 @@ class KeptFile:
         """The file's text when a person has changed it since it was written last; else None.
 
         Raises:
-            InvalidRequest: VALUE_MALFORMED, the file is no UTF-8.
+            InvalidRequest: VALUE_MALFORMED, the file is no UTF-8, or cannot be read.
         """
         stamp = self._stamp()
+        if stamp == _UNREADABLE:
+            raise InvalidRequest.one(self.path.name, ErrorReason.VALUE_MALFORMED, "cannot be read")
         kept = self.read(reader)
         if stamp == _NOTHING or (kept is not None and stamp in (_stamp(kept), reader.meta(f"{self.name}.replaced"))):
             return None
@@ -63,7 +65,7 @@ class KeptFile:
         if kept is None:
             return
         stamp = self._stamp()
-        if stamp != _stamp(kept) and stamp in (_NOTHING, reader.meta(f"{self.name}.replaced")):
+        if stamp not in (_stamp(kept), _UNREADABLE) and stamp in (_NOTHING, reader.meta(f"{self.name}.replaced")):
             write_atomically(self.path, kept.encode())
 
     def look(self) -> tuple[int, ...] | None:
@@ -79,6 +81,8 @@ class KeptFile:
             return hashlib.sha256(self.path.read_bytes()).hexdigest()
         except FileNotFoundError:
             return _NOTHING
+        except OSError:
+            return _UNREADABLE
 
 
 def _stamp(text: str) -> str:
