@@ -123,7 +123,8 @@ class FolderRecord:
     def __exit__(self, *_: object) -> None:
         try:
             self.save()
-            self._db.close()
+            with self._lock:  # SQLite does not bear it while another thread reads: whoever asks later is refused
+                self._db.close()
         finally:
             self._let_go()
 
