@@ -12,7 +12,7 @@ compile "$@" requirements/lock.in -o requirements/lock.txt
 compile "$@" requirements/proto.in -o requirements/proto.txt
 compile "$@" pyproject.toml requirements/runtime.in --extra fast --extra models -o requirements/runtime.txt
 compile "$@" pyproject.toml requirements/runtime.in requirements/dev.in --extra fast --extra models --extra eval --extra parquet \
-    --extra networkx \
+    --extra networkx --extra otel \
     -c requirements/runtime.txt -o requirements/dev.txt
 compile "$@" requirements/bench.in -c requirements/dev.txt -o requirements/bench.txt
 compile "$@" requirements/samples.in -c requirements/dev.txt -o requirements/samples.txt

@@ -205,6 +205,10 @@ class _Watched:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._opened, name)
 
+    def writelines(self, parts: Iterable[Any]) -> None:
+        for part in parts:
+            self.write(part)
+
     def __enter__(self) -> _Watched:
         return self
 

@@ -62,7 +62,9 @@ class Target:
             if self._channel is None:
                 # A proxy of the environment is for others, never for this machine.
                 local = [("grpc.enable_http_proxy", 0)] if self.address.startswith(_LOOPBACK) else []
-                options = [*own, *local]
+                # A connection of its own: otherwise a client that found nobody at an address makes all others of the
+                # process, also those made later, wait and fail there; and all would share one process of a server.
+                options = [*own, *local, ("grpc.use_local_subchannel_pool", 1)]
                 if self._credentials is None:
                     self._channel = kind.insecure_channel(self.address, options)
                 else:
