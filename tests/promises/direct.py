@@ -154,7 +154,7 @@ class DirectHouse(House):
         written = io.StringIO()
         settings = engine.settings
         log = make_log(settings.log.model_copy(update={"format": "json", "level": level}), written)
-        guard = Guard(engine.local_principal, log, settings.limits.max_call_seconds)
+        guard = Guard(lambda _context: engine.local_principal, log, settings.limits.max_call_seconds)
         built = build_methods(engine, pool, asyncio.Event())
         self.built = frozenset(name.rpartition("/")[2] for name in built)
         super().__init__(None, _Channel(guard, Methods(built), loop), written)  # type: ignore[arg-type]

@@ -41,7 +41,7 @@ def serving(built: Mapping[str, Handler], *, max_call_seconds: float = 30.0) -> 
     """Serve handlers, by method name without the package, until the block ends."""
     written = io.StringIO()
     log = make_log(LogSettings(level="debug", format="json"), written)
-    guard = Guard(Principal("local", Label.INTERNAL), log, max_call_seconds)
+    guard = Guard(lambda _context: Principal("local", Label.INTERNAL), log, max_call_seconds)
 
     @asynccontextmanager
     async def make() -> AsyncIterator[str]:

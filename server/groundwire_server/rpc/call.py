@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any, NoReturn, cast
 
 import grpc
 from google.protobuf.message import Message
 
 from groundwire_server.errors import ErrorReason, InvalidRequest
-from groundwire_server.evidence import CancelToken, Principal
+from groundwire_server.evidence import CancelToken, Label, Principal
 from groundwire_server.rpc.request_id import request_id_from
 
-__all__ = ["RpcCall"]
+__all__ = ["NOBODY", "RpcCall"]
+
+NOBODY = Principal("", Label.PUBLIC, may_write=False, may_administer=False)
+"""Who asks where nobody has said so yet."""
+
+
+def _nobody_is_told(_size: int) -> None:
+    pass
 
 
 class RpcCall:
@@ -21,19 +29,36 @@ class RpcCall:
     Attributes:
         method: full name, e.g. "groundwire.v1.NarrativeService/NarrativeRetrieve".
         request_id: the caller's id where it is a good one, else one made here.
-        principal: who asks.
+        principal: who asks; nobody until the guard has looked at the credentials.
         cancel: polled by the work; set when the call ends, however it ends.
         frames: messages that were written.
+        outcome: name of the status and of the reason, once the call has ended.
+        context: grpc's own.
+        on_write: told the size of each message that was written.
         ends: when its time is over, as `time.monotonic` reads; None: never.
     """
 
-    __slots__ = ("_context", "_serialize", "cancel", "ends", "frames", "method", "principal", "request_id", "started")
+    __slots__ = (
+        "_serialize",
+        "cancel",
+        "context",
+        "ends",
+        "frames",
+        "method",
+        "on_write",
+        "outcome",
+        "principal",
+        "request_id",
+        "started",
+    )
 
-    def __init__(self, context: Any, method: str, principal: Principal, serialize: Any) -> None:
-        self._context = context
+    def __init__(self, context: Any, method: str, serialize: Any) -> None:
         self._serialize = serialize
+        self.context = context
         self.method = method
-        self.principal = principal
+        self.principal = NOBODY
+        self.outcome: tuple[str, str] | None = None
+        self.on_write: Callable[[int], None] = _nobody_is_told
         self.request_id = request_id_from(context.invocation_metadata())
         self.cancel = CancelToken()
         self.frames = 0
@@ -42,12 +67,12 @@ class RpcCall:
 
     def bound(self, seconds: float | None) -> None:
         """Its time is what the caller gives it, and no more than `seconds`; None: no bound of ours."""
-        left = [each for each in (seconds, self._context.time_remaining()) if each is not None]
+        left = [each for each in (seconds, self.context.time_remaining()) if each is not None]
         self.ends = self.started + max(0.0, min(left)) if left else None
 
     async def read(self) -> bytes:
         """The request of a method that takes one. Raises InvalidRequest when the client ends without any."""
-        raw = await self._context.read()
+        raw = await self.context.read()
         if raw is grpc.aio.EOF:
             raise InvalidRequest.one("request", ErrorReason.VALUE_REQUIRED, "the call brought no message")
         return cast(bytes, raw)
@@ -55,14 +80,19 @@ class RpcCall:
     async def write(self, message: Message | bytes) -> None:
         """Send one message of a streamed answer; waits while the client reads slowly."""
         data = message if isinstance(message, bytes) else self._serialize(message)
-        await self._context.write(data)
+        await self.context.write(data)
+        self.wrote(len(data))
+
+    def wrote(self, size: int) -> None:
+        """Count a message that went out."""
         self.frames += 1
+        self.on_write(size)
 
     async def abort(
         self, code: grpc.StatusCode, details: str = "", trailing_metadata: tuple[tuple[str, str | bytes], ...] = ()
     ) -> NoReturn:
         """End the call with a status."""
-        await self._context.abort(code, details, trailing_metadata)
+        await self.context.abort(code, details, trailing_metadata)
         raise AssertionError("abort returns only by raising")
 
     def elapsed_ms(self) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
+from functools import partial
 from typing import Any, NoReturn, cast
 
 import grpc
@@ -28,6 +29,7 @@ from groundwire_server.evidence import CallCancelled, Principal
 from groundwire_server.rpc.call import RpcCall
 from groundwire_server.rpc.errors import DETAILS_KEY, to_status
 from groundwire_server.rpc.log import Log, fault_fields
+from groundwire_server.rpc.observer import CallObserver, Unobserved
 from groundwire_server.rpc.reflection import REFLECTION_METHODS
 from groundwire_server.rpc.request_id import is_request_id
 from groundwire_server.rpc.stream import MAX_FRAME_BYTES
@@ -49,14 +51,23 @@ class Guard(grpc.aio.ServerInterceptor):
     """Wraps every handler of a server.
 
     Args:
-        principal: the caller that exists without credentials.
+        authenticate: who asks, from grpc's context of a call; raises a `GroundwireError` where that cannot be said.
         max_call_seconds: bound of a read that brings no shorter deadline.
+        observer: told of every call.
     """
 
-    def __init__(self, principal: Principal, log: Log, max_call_seconds: float) -> None:
-        self._principal = principal
+    def __init__(
+        self,
+        authenticate: Callable[[Any], Principal],
+        log: Log,
+        max_call_seconds: float,
+        *,
+        observer: CallObserver | None = None,
+    ) -> None:
+        self._authenticate = authenticate
         self._log = log
         self._max_call_seconds = max_call_seconds
+        self._observer: CallObserver = observer or Unobserved()
         self._wrapped: dict[str, Any] = {}
         self._calls: dict[RpcCall, asyncio.Timeout] = {}
         self._last_call = 0.0  # when one came, by the clock of the loop
@@ -128,18 +139,19 @@ class Guard(grpc.aio.ServerInterceptor):
         return grpc.stream_unary_rpc_method_handler(answer)
 
     async def _guarded(self, handler: Any, behavior: Any, method: str, requests: Any, context: Any) -> bytes | None:
-        call = RpcCall(context, method, self._principal, handler.response_serializer)
+        call = RpcCall(context, method, handler.response_serializer)
+        call.on_write = partial(self._observer.frame, call)
         call.bound(self._bound(method))
         self._last_call = asyncio.get_running_loop().time()
+        self._observer.begun(call)
         try:
             async with asyncio.timeout(self._bound(method)) as bound:
                 self._calls[call] = bound
                 if self._draining and not method.startswith(_HEALTH):
                     raise _stopping()
+                if not method.startswith(_HEALTH):
+                    call.principal = self._authenticate(context)
                 return await self._run(handler, behavior, requests, call)
-        except asyncio.CancelledError:
-            self._ended(call, "CANCELLED", "")
-            raise
         except grpc.aio.AbortError:
             self._ended(call, "ABORTED_BY_HANDLER", "")
             raise
@@ -148,6 +160,7 @@ class Guard(grpc.aio.ServerInterceptor):
         except Exception as error:  # noqa: BLE001 - whatever it is, its text must not reach the client
             await self._refuse(call, error)
         finally:
+            self._ended(call, "CANCELLED", "")  # where nothing else was said
             call.cancel.cancel()
             self._calls.pop(call, None)
             self._changed.set()
@@ -172,7 +185,10 @@ class Guard(grpc.aio.ServerInterceptor):
                 raise InvalidRequest(unknown)
         work = behavior(request, call)
         response = await (self._watch(work) if call.method in _WATCHES else work)
-        result: bytes | None = None if handler.response_streaming else handler.response_serializer(response)
+        result: bytes | None = None
+        if not handler.response_streaming:
+            result = handler.response_serializer(response)
+            call.wrote(len(cast(bytes, result)))
         self._ended(call, "OK", "")
         return result
 
@@ -206,6 +222,11 @@ class Guard(grpc.aio.ServerInterceptor):
         await call.abort(status.code, status.message, ((DETAILS_KEY, status.details),))
 
     def _ended(self, call: RpcCall, code: str, reason: str) -> None:
+        """Say how a call ended; only the first word counts."""
+        if call.outcome is not None:
+            return
+        call.outcome = (code, reason)
+        self._observer.ended(call, code, reason)
         write = self._log.debug if call.method.startswith(_QUIET) else self._log.info
         write(
             "call",

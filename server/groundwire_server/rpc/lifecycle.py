@@ -68,7 +68,7 @@ async def listening(settings: Settings, log: Log, *, late_seconds: float = 0.0) 
     pool = WorkPool(settings.server.threads)
     stopping = asyncio.Event()
     try:
-        guard = Guard(engine.local_principal, log, settings.limits.max_call_seconds)
+        guard = Guard(lambda _context: engine.local_principal, log, settings.limits.max_call_seconds)
         server = WireServer(build_methods(engine, pool, stopping), guard, settings.server)
         address = await server.start()
         engine.announce(address)
