@@ -41,6 +41,7 @@ __all__ = [
     "ServerSettings",
     "SettingValue",
     "Settings",
+    "TelemetrySettings",
     "load_settings",
     "setting_names",
 ]
@@ -59,6 +60,7 @@ _SWITCH_OFF = {"": "none", "off": "none"}
 _TRANSFORM_WORDS = {"": "none", "off": "none", "rag-fusion": "rag_fusion", "step-back": "step_back"}
 _SWITCH_RULES = {"": "learned", "none": "rules", "off": "rules"}
 _SWITCH_WORDS = {"": "false", "none": "false"}
+_TRACES_WORDS = {"": "auto", "off": "none"}
 
 # Names that the seeds or later work know, and that nothing here answers to yet.
 _NOT_BUILT: dict[str, frozenset[str]] = {
@@ -261,6 +263,32 @@ class LogSettings(_Section):
     )
 
 
+class TelemetrySettings(_Section):
+    """What the server tells those who watch it: numbers and spans, never content."""
+
+    metrics_port: int | None = Field(
+        default=None, ge=0, le=65535, description="Port of the Prometheus metrics; 0 takes a free one; none by default."
+    )
+    metrics_host: str = Field(
+        default="127.0.0.1",
+        min_length=1,
+        description="Address that the metrics listen on; whoever reaches it may read them.",
+    )
+    traces: Annotated[Literal["auto", "none", "otlp"], _word(_TRACES_WORDS)] = Field(
+        default="auto",
+        description="auto: traces are sent where an OTEL_* variable of the environment says where to; otlp: they are; "
+        "none: never.",
+    )
+    traces_endpoint: str = Field(
+        default="",
+        max_length=2048,
+        description="Where traces go, e.g. http://127.0.0.1:4318/v1/traces; empty: as OTEL_* says, else 4318 here.",
+    )
+    traces_share: float = Field(
+        default=1.0, ge=0, le=1, description="Share of calls that are traced where their caller does not decide."
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class SettingValue:
     """A setting in force: dotted name, value as the file would have it (a secret as "***"), and where it comes from."""
@@ -294,6 +322,7 @@ class Settings(_Section):
     llm: LlmSettings = LlmSettings()
     limits: LimitSettings = LimitSettings()
     log: LogSettings = LogSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
 
     _origins: dict[str, Origin] = PrivateAttr(default_factory=dict)
 
