@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,8 +12,7 @@ from groundwire_server.glossary import PeriodMention, find_period_mentions
 from groundwire_server.metric import vocabulary_of
 from groundwire_server.router.cues import Cue, cue_pattern
 from groundwire_server.router.frames import Slot
-from groundwire_server.router.words import FUNCTION_WORDS, HAN_EDGES, HAN_FUNCTION, HIRAGANA_FUNCTION
-from groundwire_server.text import align, detect_language, has_borders, is_cjk, normalize
+from groundwire_server.text import FUNCTION_WORDS, align, content_spans, detect_language, has_borders
 
 if TYPE_CHECKING:
     from groundwire_server.library import Snapshot
@@ -163,8 +162,6 @@ def _cues(question: str, taken: Sequence[Span]) -> list[CueMention]:
     return sorted(found, key=lambda mention: (mention.span.start, -mention.span.end, mention.cue.value))
 
 
-_WORD = re.compile(r"[^\W_]+")
-_HIRAGANA = re.compile("[\u3041-\u3096\u309d\u309e]+")
 # What may stand inside one phrase between two of its words.
 _JOINER = re.compile(r"\s*(?:[-‐‑–&/,'’.・+]|of|and|the|an?|の|的|和|与|與|及|と)?\s*", re.IGNORECASE)
 
@@ -173,7 +170,7 @@ def _phrases(question: str, language: str, taken: Sequence[Span], cues: Sequence
     covered = bytearray(len(question))
     for span in (*taken, *cues):
         covered[span.start : span.end] = b"\1" * (span.end - span.start)
-    pieces = [piece for piece in _content(question, language, covered) if piece.start < piece.end]
+    pieces = [piece for piece in content_spans(question, language, covered) if piece.start < piece.end]
     merged: list[Span] = []
     for piece in pieces:
         if merged:
@@ -193,57 +190,6 @@ def _joins(between: str) -> bool:
             return False
         between = between[match.end() :]
     return True
-
-
-def _content(question: str, language: str, covered: bytearray) -> Iterator[Span]:
-    """Words of content: of spaced scripts those that are no function words, of CJK what is left of a run."""
-    at = 0
-    for match in re.finditer(r"\x01+|\x00+", covered.decode("latin-1")):
-        if match.group()[0] == "\x01":
-            continue
-        at = match.start()
-        for word in _WORD.finditer(question[at : match.end()]):
-            yield from _content_of(word.group(), at + word.start(), language)
-
-
-def _content_of(word: str, start: int, language: str) -> Iterator[Span]:
-    cjk = False
-    begin = 0
-    for place, character in enumerate([*word, ""]):
-        here = bool(character) and is_cjk(character)
-        if place > begin and (not character or here != cjk):
-            part = word[begin:place]
-            yield from _content_of_run(part, start + begin, language) if cjk else _content_word(part, start + begin)
-            begin = place
-        cjk = here
-
-
-def _content_word(word: str, start: int) -> Iterator[Span]:
-    if normalize(word) not in FUNCTION_WORDS:
-        yield Span(start, start + len(word))
-
-
-def _content_of_run(run: str, start: int, language: str) -> Iterator[Span]:
-    at = 0
-    for match in _HIRAGANA.finditer(run):
-        yield from _content_of_han(run[at : match.start()], start + at, language)
-        if not HIRAGANA_FUNCTION.fullmatch(match.group()):
-            yield Span(start + match.start(), start + match.end())
-        at = match.end()
-    yield from _content_of_han(run[at:], start + at, language)
-
-
-def _content_of_han(run: str, start: int, language: str) -> Iterator[Span]:
-    pattern, edges = HAN_FUNCTION.get(language), HAN_EDGES.get(language, "")
-    at = 0
-    ends = [(match.start(), match.end()) for match in pattern.finditer(run)] if pattern is not None else []
-    for end, following in [*ends, (len(run), len(run))]:
-        part = run[at:end]
-        left = len(part) - len(part.lstrip(edges))
-        kept = part.strip(edges)
-        if kept:
-            yield Span(start + at + left, start + at + left + len(kept))
-        at = following
 
 
 def _overlap(one: Span, other: Span) -> bool:

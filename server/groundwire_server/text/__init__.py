@@ -5,6 +5,7 @@ from groundwire_server.text.batch import TokenBatch, form_with_joined_words, tok
 from groundwire_server.text.borders import find_term, has_borders
 from groundwire_server.text.code_points import BETWEEN, CJK, CONTEXT, LINE_END, WORD, CodePointTables, code_point_tables
 from groundwire_server.text.differences import Difference, differences
+from groundwire_server.text.function_words import FUNCTION_WORDS, content_spans
 from groundwire_server.text.highlights import Highlighter
 from groundwire_server.text.language import Language, detect_language, guess_language
 from groundwire_server.text.normal import normalize
@@ -16,6 +17,7 @@ __all__ = [
     "BETWEEN",
     "CJK",
     "CONTEXT",
+    "FUNCTION_WORDS",
     "LINE_END",
     "TOKENIZER_ID",
     "WORD",
@@ -27,6 +29,7 @@ __all__ = [
     "TokenBatch",
     "align",
     "code_point_tables",
+    "content_spans",
     "detect_language",
     "differences",
     "find_term",
