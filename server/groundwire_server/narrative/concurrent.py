@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
 from functools import cache
 from typing import Generic, TypeVar
@@ -33,7 +34,7 @@ class Task(Generic[T]):
 
     def __init__(self, work: Callable[[], T]) -> None:
         self._work = work
-        self._future: Future[T | Failed] = _helpers().submit(_outcome, work)
+        self._future: Future[T | Failed] = _helpers().submit(copy_context().run, _outcome, work)
 
     def outcome(self) -> T | Failed:
         """What it gave or raised; done here and now when nobody has begun it."""

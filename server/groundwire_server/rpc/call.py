@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any, NoReturn, cast
 
 import grpc
@@ -13,13 +14,16 @@ from groundwire_server.errors import ErrorReason, InvalidRequest
 from groundwire_server.evidence import CancelToken, Label, Principal
 from groundwire_server.rpc.request_id import request_id_from
 
-__all__ = ["NOBODY", "RpcCall"]
+__all__ = ["CURRENT_CALL", "NOBODY", "RpcCall"]
 
 NOBODY = Principal("", Label.PUBLIC, may_write=False, may_administer=False)
 """Who asks where nobody has said so yet."""
 
+CURRENT_CALL: ContextVar[RpcCall | None] = ContextVar("groundwire_call", default=None)
+"""The call that runs here, also in the threads that work for it; for lines of the log."""
 
-def _nobody_is_told(_size: int) -> None:
+
+def _nobody_is_told(_news: object) -> None:
     pass
 
 
@@ -32,9 +36,12 @@ class RpcCall:
         principal: who asks; nobody until the guard has looked at the credentials.
         cancel: polled by the work; set when the call ends, however it ends.
         frames: messages that were written.
+        sent: bytes of these.
+        trace_id: of the trace that the call is in, 32 hexadecimal digits; empty: in none.
         outcome: name of the status and of the reason, once the call has ended.
         context: grpc's own.
         on_write: told the size of each message that was written.
+        tell: told what a service says of its work: the summary of a stream, the events of an ingest; from any thread.
         ends: when its time is over, as `time.monotonic` reads; None: never.
     """
 
@@ -49,7 +56,10 @@ class RpcCall:
         "outcome",
         "principal",
         "request_id",
+        "sent",
         "started",
+        "tell",
+        "trace_id",
     )
 
     def __init__(self, context: Any, method: str, serialize: Any) -> None:
@@ -59,9 +69,12 @@ class RpcCall:
         self.principal = NOBODY
         self.outcome: tuple[str, str] | None = None
         self.on_write: Callable[[int], None] = _nobody_is_told
+        self.tell: Callable[[object], None] = _nobody_is_told
+        self.trace_id = ""
         self.request_id = request_id_from(context.invocation_metadata())
         self.cancel = CancelToken()
         self.frames = 0
+        self.sent = 0
         self.started = time.monotonic()
         self.ends: float | None = None
 
@@ -86,6 +99,7 @@ class RpcCall:
     def wrote(self, size: int) -> None:
         """Count a message that went out."""
         self.frames += 1
+        self.sent += size
         self.on_write(size)
 
     async def abort(

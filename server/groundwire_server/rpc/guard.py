@@ -26,9 +26,10 @@ from groundwire_server.errors import (
     Violation,
 )
 from groundwire_server.evidence import CallCancelled, Principal
-from groundwire_server.rpc.call import RpcCall
+from groundwire_server.rpc.call import CURRENT_CALL, RpcCall
 from groundwire_server.rpc.errors import DETAILS_KEY, to_status
 from groundwire_server.rpc.log import Log, fault_fields
+from groundwire_server.rpc.methods import shown_method
 from groundwire_server.rpc.observer import CallObserver, Unobserved
 from groundwire_server.rpc.reflection import REFLECTION_METHODS
 from groundwire_server.rpc.request_id import is_request_id
@@ -140,7 +141,9 @@ class Guard(grpc.aio.ServerInterceptor):
 
     async def _guarded(self, handler: Any, behavior: Any, method: str, requests: Any, context: Any) -> bytes | None:
         call = RpcCall(context, method, handler.response_serializer)
+        CURRENT_CALL.set(call)
         call.on_write = partial(self._observer.frame, call)
+        call.tell = partial(self._observer.told, call)
         call.bound(self._bound(method))
         self._last_call = asyncio.get_running_loop().time()
         self._observer.begun(call)
@@ -213,7 +216,7 @@ class Guard(grpc.aio.ServerInterceptor):
         if isinstance(error, GroundwireError) and error.reason is not ErrorReason.INTERNAL:
             known = error
         else:
-            self._log.error("fault", request_id=call.request_id, method=call.method, **fault_fields(error))
+            self._log.error("fault", **_named(call), **fault_fields(error))
             known = GroundwireError(
                 ErrorReason.INTERNAL, "The server made a mistake.", hint=f"Its log has it as {call.request_id}."
             )
@@ -230,13 +233,19 @@ class Guard(grpc.aio.ServerInterceptor):
         write = self._log.debug if call.method.startswith(_QUIET) else self._log.info
         write(
             "call",
-            request_id=call.request_id,
-            method=call.method,
+            **_named(call),
             code=code,
             **({"reason": reason} if reason else {}),
             frames=call.frames,
+            bytes=call.sent,
             ms=round(call.elapsed_ms(), 1),
         )
+
+
+def _named(call: RpcCall) -> dict[str, str]:
+    """How a line of the log names its call."""
+    names = {"request_id": call.request_id, "method": shown_method(call.method)}
+    return names | {"trace_id": call.trace_id} if call.trace_id else names
 
 
 def _stopping() -> Unavailable:

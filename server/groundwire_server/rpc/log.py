@@ -14,6 +14,7 @@ from typing import Any, TextIO
 
 import structlog
 
+from groundwire_server.rpc.call import CURRENT_CALL
 from groundwire_server.settings import LogSettings
 
 __all__ = ["OURS", "ForeignLogs", "Log", "fault_fields", "make_log"]
@@ -84,7 +85,7 @@ class ForeignLogs(logging.Handler):
     """Lines of the standard logging: those of our own rooms, and others from level WARNING on.
 
     Our own rooms keep content out of their lines, so these are written as they are. Of other libraries' lines only who
-    wrote them and where.
+    wrote them and where. What is written in the course of a call names it.
     """
 
     def __init__(self, log: Log) -> None:
@@ -97,6 +98,9 @@ class ForeignLogs(logging.Handler):
         if not ours and record.levelno < logging.WARNING:
             return
         fields: dict[str, object] = {"logger": record.name, "place": f"{_short(record.pathname)}:{record.lineno}"}
+        call = CURRENT_CALL.get()
+        if call is not None:
+            fields["request_id"] = call.request_id
         if record.exc_info and record.exc_info[1] is not None:
             fields.update(fault_fields(record.exc_info[1]))
         levels = ((logging.ERROR, "error"), (logging.WARNING, "warning"))

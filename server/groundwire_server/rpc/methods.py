@@ -20,7 +20,7 @@ from groundwire.v1 import (
 )
 from groundwire_server.errors import NotImplementedHere
 
-__all__ = ["SERVICES", "Handler", "Methods", "contract_methods"]
+__all__ = ["SERVICES", "Handler", "Methods", "contract_methods", "shown_method"]
 
 # A handler takes the request (or an async iterator of requests) and the call. It returns the response, or writes
 # responses to the call where the answer is streamed.
@@ -36,6 +36,24 @@ SERVICES: tuple[ServiceDescriptor, ...] = tuple(
 def contract_methods() -> dict[str, MethodDescriptor]:
     """Full name ("groundwire.v1.MetricService/QueryMetric") to descriptor, of every method of the contract."""
     return {f"{service.full_name}/{method.name}": method for service in SERVICES for method in service.methods}
+
+
+_OTHERS = frozenset(
+    {
+        *(f"grpc.health.v1.Health/{name}" for name in ("Check", "List", "Watch")),
+        *(f"grpc.reflection.{name}.ServerReflection/ServerReflectionInfo" for name in ("v1", "v1alpha")),
+    }
+)
+_SHOWN = _OTHERS | contract_methods().keys()
+
+
+def shown_method(method: str) -> str:
+    """The name for logs, metrics and traces: "other" for one that nobody has, as its caller can write what he likes.
+
+    >>> shown_method("groundwire.v1.RouterService/Ask"), shown_method("some/thing")
+    ('groundwire.v1.RouterService/Ask', 'other')
+    """
+    return method if method in _SHOWN else "other"
 
 
 class Methods(grpc.GenericRpcHandler):

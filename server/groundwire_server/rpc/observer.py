@@ -18,6 +18,9 @@ class CallObserver(Protocol):
     def frame(self, call: RpcCall, size: int) -> None:
         """A message of `size` bytes was written: a frame of a stream, or the one answer."""
 
+    def told(self, call: RpcCall, news: object) -> None:
+        """What the service says of its work: the summary of a stream, an event of an ingest. From any thread."""
+
     def ended(self, call: RpcCall, code: str, reason: str) -> None:
         """It ended, with the name of a status code, and the name of an `ErrorReason` where it was refused, else ""."""
 
@@ -29,6 +32,9 @@ class Unobserved:
         """Nothing."""
 
     def frame(self, call: RpcCall, size: int) -> None:
+        """Nothing."""
+
+    def told(self, call: RpcCall, news: object) -> None:
         """Nothing."""
 
     def ended(self, call: RpcCall, code: str, reason: str) -> None:

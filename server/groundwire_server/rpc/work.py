@@ -10,6 +10,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import TypeVar
 
 __all__ = ["FRAMES_AHEAD", "WorkPool"]
@@ -23,7 +24,7 @@ T = TypeVar("T")
 
 
 class WorkPool:
-    """Runs blocking functions and generators of a server in at most `threads` threads."""
+    """Runs blocking functions and generators of a server in at most `threads` threads, each knowing its call."""
 
     def __init__(self, threads: int) -> None:
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix="groundwire-work")
@@ -38,7 +39,7 @@ class WorkPool:
         """The function's result. When the caller is cancelled the function may still run to its next check."""
         loop, mark = asyncio.get_running_loop(), object()
         self._open.add(mark)
-        future = self._executor.submit(function)
+        future = self._executor.submit(copy_context().run, function)
         future.add_done_callback(lambda _: self._open.discard(mark))
         return await asyncio.wrap_future(future, loop=loop)
 
@@ -46,7 +47,7 @@ class WorkPool:
         """Like `run`, for something that must be closed: when the caller is cancelled meanwhile, that is done here."""
         loop, mark = asyncio.get_running_loop(), object()
         self._open.add(mark)
-        future = self._executor.submit(make)
+        future = self._executor.submit(copy_context().run, make)
         try:
             return await asyncio.wrap_future(future, loop=loop)
         except asyncio.CancelledError:
@@ -69,7 +70,7 @@ class WorkPool:
                 self._open.discard(mark)
 
         try:
-            self._executor.submit(work)
+            self._executor.submit(copy_context().run, work)
         except RuntimeError:
             work()
 
@@ -113,6 +114,7 @@ class _Pump:
         self._stopped = False
         self._error: BaseException | None = None
         self._glance: asyncio.TimerHandle | None = None
+        self._context = copy_context()  # of the call; each turn of a thread has a copy of its own
         registry.add(self)
 
     async def items(self) -> AsyncIterator[bytes]:
@@ -139,7 +141,7 @@ class _Pump:
         self._running = True
         self._glance = self._loop.call_later(_FIRST_GLANCE, self._look)
         try:
-            self._executor.submit(self._work, allowance)
+            self._executor.submit(self._context.copy().run, self._work, allowance)
         except RuntimeError:  # the pool is shut down: nothing runs in it any more, so this thread may close the source
             self._ended(finished=True, error=self._close())
 
