@@ -233,10 +233,7 @@ def test_every_wrong_option_is_named_at_once() -> None:
 
 @pytest.mark.parametrize(
     ("fields", "feature"),
-    [
-        ({"resume": {}}, "resume"),
-        ({"explain": "EXPLAIN_LEVEL_TRACE"}, "explain.trace"),
-    ],
+    [({"resume": {}}, "resume")],
 )
 def test_an_option_that_is_not_built_is_refused(fields: dict[str, Any], feature: str) -> None:
     with pytest.raises(NotImplementedHere) as caught:

@@ -26,6 +26,7 @@ PAIRS = [
     (evidence.AttributeType, admin_pb2.AttributeType),
     (evidence.DegradationKind, stream_pb2.DegradationKind),
     (evidence.EndReason, stream_pb2.EndReason),
+    (evidence.LossReason, stream_pb2.LossReason),
     (evidence.RefusalReason, stream_pb2.RefusalReason),
     (evidence.Trust, evidence_pb2.Trust),
     (evidence.ReviewStatus, evidence_pb2.ReviewStatus),

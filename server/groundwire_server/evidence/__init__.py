@@ -96,6 +96,13 @@ from groundwire_server.evidence.stream import (
     RefusalReason,
     StageTiming,
 )
+from groundwire_server.evidence.trace import (
+    MAX_TRACE_ENTRIES,
+    NO_TRACE,
+    LossReason,
+    Trace,
+    TraceEntry,
+)
 from groundwire_server.evidence.value import (
     Attribute,
     AttributeType,
@@ -116,6 +123,8 @@ __all__ = [
     "MAX_FILTER_DEPTH",
     "MAX_FILTER_NODES",
     "MAX_FILTER_VALUES",
+    "MAX_TRACE_ENTRIES",
+    "NO_TRACE",
     "AllOf",
     "AnyOf",
     "Attribute",
@@ -147,6 +156,7 @@ __all__ = [
     "LibrarySnapshot",
     "Lineage",
     "Locator",
+    "LossReason",
     "MetricFact",
     "MetricFound",
     "MetricKey",
@@ -179,6 +189,8 @@ __all__ = [
     "StageTiming",
     "Summary",
     "TextPassage",
+    "Trace",
+    "TraceEntry",
     "Trust",
     "UnrecognizedParam",
     "Value",

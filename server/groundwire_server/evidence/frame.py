@@ -18,6 +18,7 @@ from groundwire_server.evidence.stream import (
     Refusal,
     StageTiming,
 )
+from groundwire_server.evidence.trace import NO_TRACE, Trace
 
 __all__ = ["Header", "Outcomes", "Progress", "Snippets", "Summary"]
 
@@ -64,7 +65,8 @@ class Progress:
 class Summary:
     """Last: what came, what did not, and why it ended. The wire counts what was returned.
 
-    prompt_tokens: of the prompt texts that are sent, where the call bounds them; else 0.
+    prompt_tokens: of the prompt texts that are sent, where the call bounds them; else 0. trace: where the call asks for
+    it.
     """
 
     end_reason: EndReason
@@ -75,3 +77,4 @@ class Summary:
     variants: tuple[QueryVariant, ...] = ()
     prompt_tokens: int = 0
     model_usage: tuple[ModelUsage, ...] = ()
+    trace: Trace = NO_TRACE

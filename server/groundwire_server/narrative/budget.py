@@ -18,10 +18,12 @@ from groundwire_server.evidence import (
     DegradationKind,
     DerivedFigure,
     EndReason,
+    ExplainLevel,
     GraphCommunity,
     GraphEdge,
     GraphPath,
     Header,
+    LossReason,
     MetricFact,
     MetricFound,
     MetricOutcome,
@@ -33,6 +35,8 @@ from groundwire_server.evidence import (
     Snippets,
     Summary,
     TextPassage,
+    Trace,
+    TraceEntry,
 )
 
 __all__ = ["TOKEN_COUNTER", "EvidenceFrame", "count_tokens", "prompt_text", "within_budgets"]
@@ -109,9 +113,29 @@ def _cut(frames: Sequence[EvidenceFrame], call: Call, room: int | None, *, over:
     if cuts:
         end = EndReason.TOKEN_BUDGET if purse.full else EndReason.SOFT_BUDGET
         summary = replace(summary, end_reason=end, refusal=None)
+    if call.options.explain >= ExplainLevel.TRACE:
+        summary = replace(summary, trace=Trace.joined((summary.trace, Trace.of(_without_room(frames, purse)))))
     yield header
     yield from (each for each in kept if each is not None)
     yield replace(summary, degradations=degradations, prompt_tokens=0 if room is None else purse.spent)
+
+
+def _without_room(frames: Sequence[EvidenceFrame], purse: _Purse) -> list[TraceEntry]:
+    """What was there and was not kept, with its place in the stream."""
+    came = (one for frame in frames if isinstance(frame, Snippets) for one in frame.snippets)
+    return [
+        TraceEntry(
+            "budget",
+            LossReason.BUDGET,
+            one.lineage.chunk_id,
+            rank,
+            one.scores.fused if one.scores is not None else None,
+            one.lineage.library_id,
+            one.snippet_id,
+        )
+        for rank, one in enumerate(came, start=1)
+        if one.snippet_id not in purse.taken
+    ]
 
 
 @dataclass(slots=True)

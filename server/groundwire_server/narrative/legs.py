@@ -38,26 +38,31 @@ class Wording:
 
 def search_lexical(search: Search) -> Search:
     """BM25 of the query and of its variants, merged to one list."""
-    return replace(search, lexical=merge_wordings([_word(search, each.text) for each in search.variants], search.depth))
+    return replace(search, lexical=_words(search, search.depth))
 
 
-def _word(search: Search, text: str) -> Wording:
+def _words(search: Search, depth: int) -> RankedList:
+    found = merge_wordings([_word(search, each.text, depth) for each in search.variants], depth)
+    return replace(found, deeper=partial(_words, search))
+
+
+def _word(search: Search, text: str, depth: int) -> Wording:
     index, config, check = search.snapshot.lexical, search.snapshot.config, search.call.cancel.check
     parameters = Bm25(config.k1, config.b)
     check("lexical")
     tokens = tokenize(text)
     ask = partial(check, "lexical")
-    found = index.search(tokens, search.candidates, parameters=parameters, depth=search.depth, check=ask)
+    found = index.search(tokens, search.candidates, parameters=parameters, depth=depth, check=ask)
 
     def score(rows: NDArray[np.int64]) -> NDArray[np.float64]:
         scores, known = _held(found, rows)
         # Where fewer were found than were asked for, nothing was left out: the others meet no term.
-        if len(found) >= search.depth and not known.all():
+        if len(found) >= depth and not known.all():
             missing = rows[~known]
             scores[~known] = index.score(tokens, search.candidates, missing, parameters=parameters, check=ask)
         return scores
 
-    return Wording(found, top(found, search.depth, search.snapshot.tie_key), score)
+    return Wording(found, top(found, depth, search.snapshot.tie_key), score)
 
 
 def _held(found: LexicalScores, rows: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
@@ -72,17 +77,21 @@ def _held(found: LexicalScores, rows: NDArray[np.int64]) -> tuple[NDArray[np.flo
 
 def search_dense(search: Search, query: NDArray[np.float32], shortlist: int = 0) -> Search:
     """Cosine of the query's vector with those of the candidates, cut at the depth; exact where the shortlist is 0."""
+    return replace(search, dense=_nearest(search, query, search.depth, shortlist))
+
+
+def _nearest(search: Search, query: NDArray[np.float32], depth: int, shortlist: int = 0) -> RankedList:
     vectors = search.snapshot.vectors
     assert vectors is not None  # the stage is in the pipeline only where there are some
     hits = vectors.search(
         query,
         search.candidates,
-        search.depth,
+        depth,
         search.snapshot.tie_key,
         shortlist=shortlist,
         check=partial(search.call.cancel.check, "dense"),
     )
-    return replace(search, dense=RankedList(hits.rows, partial(vectors.score, query)))
+    return RankedList(hits.rows, partial(vectors.score, query), partial(_nearest, search, query))
 
 
 def merge_wordings(wordings: Sequence[Wording], depth: int) -> RankedList:

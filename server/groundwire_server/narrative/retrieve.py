@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from groundwire_server.errors import GroundwireError, InvalidRequest, Violation
 from groundwire_server.evidence import (
+    NO_TRACE,
     Call,
     EndReason,
     ExplainLevel,
@@ -23,6 +24,7 @@ from groundwire_server.evidence import (
     Snippets,
     StageTiming,
     Summary,
+    Trace,
 )
 from groundwire_server.narrative.exit import make_snippets
 from groundwire_server.narrative.libraries import Chosen, RouterChoice, Unreachable, choose_libraries
@@ -101,6 +103,7 @@ def retrieve(
     snippets = make_snippets(outcome.found, top_k, call, tokens, reach)
     paths = drop_unreadable(list(_paths_to(snippets, outcome)), call.principal)
     elapsed = timedelta(seconds=time.perf_counter() - started)
+    trace = NO_TRACE if call.options.explain < ExplainLevel.TRACE else _trace(outcome, snippets, call, reach)
     answered = [snapshot.library_id for snapshot in reach.snapshots]
     yield Header(
         tuple(LibrarySnapshot(library_id, states[library_id]) for library_id in answered),
@@ -118,7 +121,14 @@ def retrieve(
         timings=_timings(chosen, outcome, StageTiming("exit", elapsed, len(outcome.found), len(snippets))),
         variants=outcome.variants if call.options.explain >= ExplainLevel.PLAN else (),
         model_usage=outcome.model_usage,
+        trace=trace,
     )
+
+
+def _trace(outcome: Outcome, snippets: Sequence[Snippet], call: Call, reach: Reach) -> Trace:
+    from groundwire_server.narrative.losses import trace_losses  # few calls ask for it
+
+    return trace_losses(outcome.found, snippets, outcome.searches, call, reach)
 
 
 def _paths_to(snippets: Sequence[Snippet], outcome: Outcome) -> Iterator[Snippet]:

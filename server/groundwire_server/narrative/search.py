@@ -69,7 +69,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was found, best first, and how."""
+    """What was found, best first, and how. searches: the whole of each library's, by library id."""
 
     found: Sequence[Found]
     candidates: int
@@ -80,6 +80,7 @@ class Outcome:
     degradations: tuple[Degradation, ...]
     paths: Mapping[str, Callable[[str], Snippet | None]] = field(default_factory=dict)
     model_usage: tuple[ModelUsage, ...] = ()
+    searches: tuple[Search, ...] = ()
 
     def path(self, library_id: str, doc_id: str) -> Snippet | None:
         """The chain of relations that leads to a document, where they were followed and one does."""
@@ -167,6 +168,7 @@ def search_libraries(order: Order, call: Call, reach: Reach, parts: RetrievalPar
         (*restricted.degradations, *degradations),
         {name: each.followed.path for name, each in progress.items() if each.followed is not None},
         probes.model_usage,
+        tuple(reached.search for reached in progress.values()),
     )
 
 

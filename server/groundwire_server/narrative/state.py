@@ -34,6 +34,7 @@ class RankedList:
 
     order: NDArray[np.int64]
     scores_of: Callable[[NDArray[np.int64]], NDArray[np.float64]]
+    deeper: Callable[[int], RankedList] | None = None
 
     def __len__(self) -> int:
         return len(self.order)

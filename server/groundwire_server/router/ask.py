@@ -34,6 +34,7 @@ from groundwire_server.evidence import (
     Outcomes,
     PlanStep,
     Summary,
+    Trace,
     UnrecognizedParam,
 )
 from groundwire_server.narrative import (
@@ -323,6 +324,7 @@ def _summary(branches: Sequence[Branch], degradations: Sequence[Degradation], ca
         model_usage=tuple(usage for summary in summaries for usage in summary.model_usage),
         prompt_tokens=sum(summary.prompt_tokens for summary in summaries),
         variants=tuple(variants) if call.options.explain >= ExplainLevel.PLAN else (),
+        trace=Trace.joined(summary.trace for summary in summaries),
     )
 
 

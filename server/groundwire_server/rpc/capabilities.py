@@ -13,6 +13,7 @@ BUILT: frozenset[str] = frozenset(
         "answer.extractive",
         "answer.none",
         "explain.plan",
+        "explain.trace",
         "filter",
         "forbid",
         "glossary.relations",
@@ -53,7 +54,6 @@ NEEDS_MODEL: frozenset[str] = frozenset({"answer.model", "tuning.query_transform
 # Each is something that a request can ask for today: a field, an operation, a value.
 NOT_BUILT: frozenset[str] = frozenset(
     {
-        "explain.trace",
         "index.representations",
         "index.tree",
         "resume",

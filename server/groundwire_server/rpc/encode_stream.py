@@ -19,6 +19,7 @@ from groundwire_server.evidence import (
     Refusal,
     StageTiming,
     Summary,
+    Trace,
     UnrecognizedParam,
 )
 from groundwire_server.rpc.encode_snippet import encode_key
@@ -42,6 +43,11 @@ __all__ = [
     "encode_refusal",
     "encode_summary",
 ]
+
+
+_MAX_INT32 = (1 << 31) - 1
+_TRACE_BYTES = 512 << 10  # half a frame
+_ENTRY_BYTES = 192  # of an entry, its chunk's id aside: the longest id of a library, a snippet's id, numbers, tags
 
 
 def encode_header(header: Header, *, request_id: str, server_version: str) -> stream_pb2.StreamHeader:
@@ -191,4 +197,24 @@ def encode_summary(summary: Summary, *, returned: int, explain: ExplainLevel) ->
             stream_pb2.QueryVariant(text=wire_text(each.text), made_by=each.made_by) for each in summary.variants
         )
         message.explanation.SetInParent()
+    if explain is ExplainLevel.TRACE:
+        _fill_trace(message.explanation, summary.trace)
     return message
+
+
+def _fill_trace(message: stream_pb2.Explanation, trace: Trace) -> None:
+    """As many entries as leave the frame room: ids may be long."""
+    while sum(len(each.chunk_id.encode()) + _ENTRY_BYTES for each in trace.entries) > _TRACE_BYTES:
+        trace = Trace.of(trace.entries, trace.omitted, most=len(trace.entries) // 2)
+    for each in trace.entries:
+        entry = message.trace.add(
+            stage=each.stage,
+            chunk_id=each.chunk_id,
+            rank=each.rank,
+            reason=stream_pb2.LossReason.ValueType(each.reason),
+            library_id=each.library_id,
+            snippet_id=each.snippet_id,
+        )
+        if each.score is not None:
+            entry.score = each.score
+    message.trace_omitted = min(trace.omitted, _MAX_INT32)

@@ -205,7 +205,7 @@ class QueryVariant:
 
 @dataclass(frozen=True, slots=True)
 class TraceEntry:
-    """A candidate that was lost on the way."""
+    """A candidate that was lost on the way. `snippet_id`: of one of which a snippet was made; else empty."""
 
     stage: str
     chunk_id: str
@@ -213,6 +213,7 @@ class TraceEntry:
     score: float | None = None
     reason: LossReason = LossReason.UNSPECIFIED
     library_id: str = ""
+    snippet_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

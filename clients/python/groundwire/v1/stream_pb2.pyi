@@ -314,7 +314,7 @@ class _LossReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._Enu
     LOSS_REASON_UNSPECIFIED: _LossReason.ValueType  # 0
     """Never sent."""
     LOSS_REASON_NO_MATCH: _LossReason.ValueType  # 1
-    """No query term in it and no vector near."""
+    """No query term in it, and no vector to compare."""
     LOSS_REASON_DEPTH: _LossReason.ValueType  # 2
     """Below the depth of a list."""
     LOSS_REASON_TOP_K: _LossReason.ValueType  # 3
@@ -330,7 +330,7 @@ class LossReason(_LossReason, metaclass=_LossReasonEnumTypeWrapper):
 LOSS_REASON_UNSPECIFIED: LossReason.ValueType  # 0
 """Never sent."""
 LOSS_REASON_NO_MATCH: LossReason.ValueType  # 1
-"""No query term in it and no vector near."""
+"""No query term in it, and no vector to compare."""
 LOSS_REASON_DEPTH: LossReason.ValueType  # 2
 """Below the depth of a list."""
 LOSS_REASON_TOP_K: LossReason.ValueType  # 3
@@ -868,14 +868,14 @@ class Explanation(google.protobuf.message.Message):
     TRACE_FIELD_NUMBER: builtins.int
     TRACE_OMITTED_FIELD_NUMBER: builtins.int
     trace_omitted: builtins.int
-    """Entries behind those that were sent. 0: all are there."""
+    """Candidates that were lost and have no entry. 0: all are there."""
     @property
     def variants(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___QueryVariant]:
         """Queries that ran, the original first."""
 
     @property
     def trace(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___TraceEntry]:
-        """TRACE only: candidates that were lost, in stage order, at most 1,000."""
+        """TRACE only: candidates that were lost, in stage order, at most 1,000: those that came furthest."""
 
     def __init__(
         self,
@@ -922,18 +922,21 @@ class TraceEntry(google.protobuf.message.Message):
     SCORE_FIELD_NUMBER: builtins.int
     REASON_FIELD_NUMBER: builtins.int
     LIBRARY_ID_FIELD_NUMBER: builtins.int
+    SNIPPET_ID_FIELD_NUMBER: builtins.int
     stage: builtins.str
-    """Stage that lost it."""
+    """Stage that lost it: "lexical", "dense", "exit", "budget". Of the two legs, the one in which it stands higher."""
     chunk_id: builtins.str
-    """The chunk."""
+    """The chunk. Empty: a figure or a relation."""
     rank: builtins.int
-    """Its rank before that stage, from 1. 0: it had none."""
+    """Its rank before it was cut there, from 1: in the list of a leg, of the fusion, of the stream. 0: it had none."""
     score: builtins.float
-    """Its score before that stage. Unset: it had none."""
+    """Its score there. Unset: it had none."""
     reason: global___LossReason.ValueType
     """Why."""
     library_id: builtins.str
     """Library of the chunk."""
+    snippet_id: builtins.str
+    """The snippet that had no room in a budget. Empty: none was made."""
     def __init__(
         self,
         *,
@@ -943,9 +946,10 @@ class TraceEntry(google.protobuf.message.Message):
         score: builtins.float | None = ...,
         reason: global___LossReason.ValueType = ...,
         library_id: builtins.str = ...,
+        snippet_id: builtins.str = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_score", b"_score", "score", b"score"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_score", b"_score", "chunk_id", b"chunk_id", "library_id", b"library_id", "rank", b"rank", "reason", b"reason", "score", b"score", "stage", b"stage"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_score", b"_score", "chunk_id", b"chunk_id", "library_id", b"library_id", "rank", b"rank", "reason", b"reason", "score", b"score", "snippet_id", b"snippet_id", "stage", b"stage"]) -> None: ...
     def WhichOneof(self, oneof_group: typing.Literal["_score", b"_score"]) -> typing.Literal["score"] | None: ...
 
 global___TraceEntry = TraceEntry
