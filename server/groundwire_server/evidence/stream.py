@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import IntEnum
 
@@ -107,13 +108,14 @@ class PlanStep:
 
 @dataclass(frozen=True, slots=True)
 class StageTiming:
-    """Wall time and candidate counts of one stage."""
+    """Wall time and candidate counts of one stage. `ended`: when, as `time.monotonic` reads."""
 
     stage: str
     elapsed: timedelta
     items_in: int
     items_out: int
     library_id: str = ""
+    ended: float = field(default_factory=time.monotonic, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

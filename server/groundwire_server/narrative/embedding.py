@@ -29,6 +29,7 @@ class QueryEmbedding:
         self._lock = threading.Lock()
         self._outcome: NDArray[np.float32] | Cause | None = None
         self._elapsed = timedelta()
+        self._ended = 0.0
 
     def outcome(self) -> NDArray[np.float32] | Cause:
         """The vector, or why there is none: a model may fail, and words still answer."""
@@ -37,10 +38,12 @@ class QueryEmbedding:
                 started = time.perf_counter()
                 self._outcome = embed_or_explain(lambda: self.embedder.embed_query(self._query))
                 self._elapsed = timedelta(seconds=time.perf_counter() - started)
+                self._ended = time.monotonic()
             return self._outcome
 
     @property
     def stage(self) -> tuple[PlanStep, StageTiming]:
         """How the plan and the times show it."""
         made = 0 if isinstance(self.outcome(), Cause) else 1
-        return PlanStep("embed", model_name(self.embedder)), StageTiming("embed", self._elapsed, 1, made)
+        timing = StageTiming("embed", self._elapsed, 1, made, ended=self._ended)
+        return PlanStep("embed", model_name(self.embedder)), timing

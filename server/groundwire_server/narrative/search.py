@@ -114,7 +114,7 @@ def search_libraries(order: Order, call: Call, reach: Reach, parts: RetrievalPar
     """
     started = time.perf_counter()
     restricted = restrict(reach, call)
-    restrict_time = timedelta(seconds=time.perf_counter() - started)
+    restrict_time, restrict_ended = timedelta(seconds=time.perf_counter() - started), time.monotonic()
     coverage, degradations = _coverage(order, call, reach, parts, restricted)
     embedding = QueryEmbedding(parts.embedder, order.query) if coverage and parts.embedder is not None else None
     embedder = None if embedding is None else embedding.embedder
@@ -143,7 +143,8 @@ def search_libraries(order: Order, call: Call, reach: Reach, parts: RetrievalPar
     for library_id in progress:
         kept = restricted.kept[library_id]
         plan.append(PlanStep("restrict", "columns", detail, library_id))
-        timings.append(StageTiming("restrict", restrict_time, restricted.readable[library_id], kept, library_id))
+        entered = restricted.readable[library_id]
+        timings.append(StageTiming("restrict", restrict_time, entered, kept, library_id, ended=restrict_ended))
     plan += probes.plan
     timings += probes.timings
     if embed is not None:

@@ -41,15 +41,23 @@ class FrameEncoder(Generic[R]):
     Args:
         response: makes a response message from one member of its `frame`, given by name.
         principal: for whom; a snippet that it may not read is refused here once more.
+        tell: told the summary, before it is sent.
     """
 
     def __init__(
-        self, response: Callable[..., R], *, principal: Principal, request_id: str, explain: ExplainLevel
+        self,
+        response: Callable[..., R],
+        *,
+        principal: Principal,
+        request_id: str,
+        explain: ExplainLevel,
+        tell: Callable[[Summary], None] = lambda summary: None,
     ) -> None:
         self._response = response
         self._principal = principal
         self._request_id = request_id
         self._explain = explain
+        self._tell = tell
         self.returned = 0
 
     def encode(self, frame: Frame, **more: int) -> Iterator[R]:
@@ -66,6 +74,7 @@ class FrameEncoder(Generic[R]):
             case Progress():
                 yield self._response(progress=encode_progress(frame), **more)
             case Summary():
+                self._tell(frame)
                 summary = encode_summary(frame, returned=self.returned, explain=self._explain)
                 yield self._response(summary=summary, **more)
 

@@ -194,6 +194,7 @@ class IngestService:
 
     async def _write(self, events: Sequence[IngestEvent], session: _Session[S], call: RpcCall) -> None:
         for event in events:
+            call.tell(event)
             if isinstance(event, IngestSummary):
                 await call.write(await self._summary(event, session, call.principal))
                 continue

@@ -142,4 +142,6 @@ def _call(call: RpcCall, options: CallOptions) -> Call:
 
 
 def _encoder(response: Callable[..., R], call: RpcCall, options: CallOptions) -> FrameEncoder[R]:
-    return FrameEncoder(response, principal=call.principal, request_id=call.request_id, explain=options.explain)
+    return FrameEncoder(
+        response, principal=call.principal, request_id=call.request_id, explain=options.explain, tell=call.tell
+    )
