@@ -131,3 +131,23 @@ def test_a_passage_is_shown_with_what_it_is_read_with() -> None:
     shown = run("retrieve", "crust keeps", "--in", "rye").out
     assert "         read with rye.txt#line=1-3: Rye is dark. It keeps long." in shown
     assert "         read with rye.txt#line=1-3, given above" in shown
+
+
+def test_what_was_lost_on_the_way_is_a_table() -> None:
+    folder = write("notes", {f"{number}.md": "contract " * number + "energy" for number in range(1, 5)})
+    assert run("ingest", folder).code == 0
+    words = ("retrieve", "contract", "--mode", "lexical", "--top-k", "2")
+    plan = run(*words, "--explain", "plan").out.splitlines()
+    assert plan[-1] == "searched contract (caller)"
+    assert run(*words).out.splitlines()[-1].startswith("summary")
+    lines = run(*words, "--explain", "trace").out.splitlines()
+    assert lines[-4] == "searched contract (caller)"
+    assert [line.split() for line in lines[-3:]][0] == ["lost", "stage", "reason", "rank", "score", "chunk"]
+    assert [[*line.split()[:4], line.split()[-1]] for line in lines[-2:]] == [
+        ["lost", "lexical", "depth", "4", "1.md@1#c0"],
+        ["lost", "exit", "top_k", "3", "2.md@1#c0"],
+    ]
+    (summary,) = [frame for frame in run(*words, "--explain", "trace", "--json").frames if "returned" in frame]
+    assert [entry["reason"] for entry in summary["explanation"]["trace"]] == ["DEPTH", "TOP_K"]
+    asked = run("ask", "Why contract?", "--mode", "lexical", "--top-k", "1", "--explain", "trace").out
+    assert "  lost   lexical  depth" in asked

@@ -7,6 +7,7 @@ from datetime import timedelta
 import click
 
 from groundwire_server.cli.bounds import bound_options, bounds
+from groundwire_server.cli.explanation import explain_option
 from groundwire_server.cli.options import COUNT, WORDS, call_options, mode_option, reading_options
 from groundwire_server.cli.output import show
 from groundwire_server.cli.session import Session
@@ -31,6 +32,7 @@ __all__ = ["command"]
 @click.option("--token-budget", type=COUNT, help="Most tokens of evidence; the rest is left out and named.")
 @click.option("--soft-budget", type=click.FloatRange(0, 86_400), help="Seconds after which what is final is shown.")
 @mode_option
+@explain_option
 @bound_options
 @reading_options
 @click.pass_obj
@@ -43,6 +45,7 @@ def command(
     token_budget: int | None,
     soft_budget: float | None,
     mode: str,
+    explain: str,
     filters: tuple[str, ...],
     known_at: str | None,
     valid_at: str | None,
@@ -57,7 +60,7 @@ def command(
     groundwire ask "What was the population of India in 2020?"
     groundwire ask "ニカラグアはなぜアメリカを提訴したのか？" --json
     """
-    options = call_options(libraries, language, strict)
+    options = call_options(libraries, language, strict, explain)
     if token_budget is not None:
         options["token_budget"] = token_budget
     if soft_budget is not None:

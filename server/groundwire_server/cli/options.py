@@ -113,11 +113,15 @@ def reading_options(command: Command) -> Command:
     return command
 
 
-def call_options(libraries: tuple[str, ...], language: str | None, strict: bool) -> dict[str, Any]:
+def call_options(
+    libraries: tuple[str, ...], language: str | None, strict: bool, explain: str = "none"
+) -> dict[str, Any]:
     """The same as keyword arguments of the client."""
     options: dict[str, Any] = {"libraries": libraries}
     if language is not None:
         options["language"] = language
     if strict:
         options["strictness"] = "FAIL_ON_DEGRADED"
+    if explain != "none":
+        options["explain"] = explain.upper()
     return options

@@ -35,6 +35,7 @@ from groundwire import (
     TextPassage,
     UnrecognizedParam,
 )
+from groundwire_server.cli.explanation import explanation_lines
 from groundwire_server.cli.streams import printable, say_exactly, speaks_unicode
 from groundwire_server.cli.terminal import paint
 from groundwire_server.cli.walks import chain_text, edge_text
@@ -280,7 +281,7 @@ def _summary(summary: StreamSummary) -> list[str]:
     for degradation in summary.degradations:
         why = f": {degradation.cause.message}" if degradation.cause else ""
         lines.append(f"degraded {degradation.kind.name} ({degradation.component}){why}")
-    return lines
+    return lines if summary.explanation is None else [*lines, *explanation_lines(summary.explanation)]
 
 
 def _short(text: str) -> str:

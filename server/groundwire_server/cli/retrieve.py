@@ -6,6 +6,7 @@ import click
 
 from groundwire import RetrievalTuning
 from groundwire_server.cli.bounds import bound_options, bounds
+from groundwire_server.cli.explanation import explain_option
 from groundwire_server.cli.options import COUNT, WORDS, call_options, mode_option, reading_options
 from groundwire_server.cli.output import show
 from groundwire_server.cli.session import Session
@@ -37,6 +38,7 @@ __all__ = ["command"]
     "[the library's]",
 )
 @mode_option
+@explain_option
 @bound_options
 @reading_options
 @click.pass_obj
@@ -48,6 +50,7 @@ def command(
     graph: bool,
     transform: str,
     mode: str,
+    explain: str,
     filters: tuple[str, ...],
     known_at: str | None,
     valid_at: str | None,
@@ -62,6 +65,7 @@ def command(
     groundwire retrieve "causes of the dispute" --top-k 5 --mode lexical
     groundwire retrieve "energy" --filter 'year>=2020' --filter 'doc_id=reports/2024.md'
     groundwire retrieve "energy" --known-at 2026-06-30
+    groundwire retrieve "energy" --explain trace
     groundwire retrieve "Who founded the firm that built the Eiffel Tower?" --graph
     """
     with session.client(embedder=mode != "lexical") as client:
@@ -70,7 +74,7 @@ def command(
             top_k=top_k or 0,
             mode=mode.upper(),
             tuning=_tuning(fusion, transform, graph),
-            **call_options(libraries, language, strict),
+            **call_options(libraries, language, strict, explain),
             **bounds(client, libraries, filters, known_at, valid_at),
         )
         show(stream, as_json_lines=as_json)
