@@ -74,6 +74,7 @@ from groundwire_server.evidence.relation import (
     GraphNode,
     GraphPath,
 )
+from groundwire_server.evidence.resume import Pin, Position, Resume
 from groundwire_server.evidence.snippet import (
     Lineage,
     Payload,
@@ -173,13 +174,16 @@ __all__ = [
     "Payload",
     "Period",
     "PeriodKind",
+    "Pin",
     "PlanStep",
+    "Position",
     "Predicate",
     "Principal",
     "Progress",
     "QueryVariant",
     "Refusal",
     "RefusalReason",
+    "Resume",
     "ReviewStatus",
     "Scalar",
     "Scores",

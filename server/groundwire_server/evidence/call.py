@@ -12,6 +12,7 @@ from enum import IntEnum
 from groundwire_server.errors import DeadlineExceeded, ErrorReason, FailedPrecondition, GroundwireError
 from groundwire_server.evidence.filter import Filter
 from groundwire_server.evidence.principal import Principal
+from groundwire_server.evidence.resume import Pin, Resume
 from groundwire_server.evidence.stream import Degradation, DegradationKind
 
 __all__ = ["BudgetOver", "Call", "CallCancelled", "CallOptions", "CancelToken", "EmptyFilterPolicy", "ExplainLevel"]
@@ -37,6 +38,7 @@ class CallOptions:
     """Options of a read, checked and in our own types. `forbid` already holds what strictness forbids.
 
     soft_budget: time after which what is final is sent; None: no bound. token_budget: of prompt texts; 0: no bound.
+    resume: where a stream goes on that has begun in another call; None: it begins here.
     """
 
     request_id: str = ""
@@ -52,6 +54,12 @@ class CallOptions:
     reference_date: date | None = None
     soft_budget: timedelta | None = None
     token_budget: int = 0
+    resume: Resume | None = None
+
+    @property
+    def pages(self) -> int:
+        """How many times as much as the request names is wanted of what it counts; what was sent is among it."""
+        return 1 if self.resume is None else self.resume.pages + 1
 
 
 class CallCancelled(GroundwireError):
@@ -127,7 +135,8 @@ class Call:
     """One read: its options, its principal, its cancel token, its clock.
 
     began, ends: readings of `clock`, seconds that only go up, when the call came in, from where soft_budget counts, and
-    when its time is over; None: never.
+    when its time is over; None: never. pinned: is told what is read, by a function that gives the states and takes its
+    time; None: nobody wants to know.
     """
 
     principal: Principal
@@ -137,6 +146,7 @@ class Call:
     clock: Callable[[], float] = time.monotonic
     began: float = field(default_factory=time.monotonic)
     ends: float | None = None
+    pinned: Callable[[Callable[[], tuple[Pin, ...]]], None] | None = None
 
     def softly(self, *, before_end: bool = False) -> Call:
         """The same call, whose token raises BudgetOver once the soft budget is over; itself where there is none.

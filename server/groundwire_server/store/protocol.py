@@ -137,6 +137,10 @@ class StoreReader(GraphReader, Protocol):
         """How many revisions `StoreWriter.purge` would take, by label; of what a clearance may read alone."""
         ...
 
+    def purged_since(self, clearance: Label | None) -> bool:
+        """Whether the contents of a readable revision that had been written by then were erased after this state."""
+        ...
+
     def source_text(self, doc_id: str, revision: int, *, clearance: Label | None) -> str | None: ...
 
     def source_places(self, doc_id: str, revision: int, *, clearance: Label | None) -> bytes:

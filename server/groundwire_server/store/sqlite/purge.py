@@ -10,7 +10,7 @@ from groundwire_server.store.rows import PurgePolicy
 from groundwire_server.store.sqlite.codec import encode_optional_instant
 from groundwire_server.store.sqlite.transaction import Transaction
 
-__all__ = ["count_purgeable", "purge_batch", "purged_meanwhile"]
+__all__ = ["count_purgeable", "purge_batch", "purged_meanwhile", "was_purged_since"]
 
 # Counted over what the reader may read: what is hidden takes the place of no revision that is kept.
 _PICKED = """
@@ -42,6 +42,15 @@ def count_purgeable(
     statement = f"{_PICKED.format(columns='label, count(*)')} GROUP BY label"
     named = _named(policy, strictest) | {"until": min(policy.until, generation)}
     return [(Label(label), count) for label, count in connection.execute(statement, named).fetchall()]
+
+
+def was_purged_since(connection: sqlite3.Connection, generation: int, strictest: int) -> bool:
+    """See `StoreReader.purged_since`. When a revision had ended before it was purged is not known any more."""
+    found = connection.execute(
+        "SELECT 1 FROM document_revision WHERE label <= ? AND born <= ? AND purged > ? LIMIT 1",
+        (strictest, generation, generation),
+    )
+    return found.fetchone() is not None
 
 
 def purge_batch(transaction: Transaction, policy: PurgePolicy, strictest: int, limit: int) -> dict[Label, int]:

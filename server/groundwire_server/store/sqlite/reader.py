@@ -172,6 +172,10 @@ class SqliteReader:
     def purgeable(self, policy: PurgePolicy, *, clearance: Label | None) -> dict[Label, int]:
         return dict(self._page(purge.count_purgeable, policy, readable_labels(clearance)))
 
+    def purged_since(self, clearance: Label | None) -> bool:
+        with self._pool.connection() as connection:
+            return purge.was_purged_since(connection, self._generation, readable_labels(clearance))
+
     def source_text(self, doc_id: str, revision: int, *, clearance: Label | None) -> str | None:
         with self._pool.connection() as connection:
             return documents.read_source_text(
