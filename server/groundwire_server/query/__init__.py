@@ -1,5 +1,15 @@
-"""Other texts to search with, which a language model makes of a question: HyDE, RAG-Fusion, step-back."""
+"""What is made of a question: other texts to search with (HyDE, RAG-Fusion, step-back), and questions of its own."""
 
+from groundwire_server.query.decompose import (
+    DECOMPOSERS,
+    DECOMPOSITION,
+    MAX_SUB_QUESTIONS,
+    Decomposed,
+    Decomposer,
+    make_decomposer,
+    whole,
+)
+from groundwire_server.query.questions import split_questions
 from groundwire_server.query.transform import (
     COMPONENT,
     MAX_QUERIES,
@@ -14,15 +24,23 @@ from groundwire_server.query.transforms import HYDE, MAX_PASSAGE_CHARS, TRANSFOR
 
 __all__ = [
     "COMPONENT",
+    "DECOMPOSERS",
+    "DECOMPOSITION",
     "HYDE",
     "MAX_PASSAGE_CHARS",
     "MAX_QUERIES",
     "MAX_QUERY_CHARS",
     "MAX_REPLY_TOKENS",
+    "MAX_SUB_QUESTIONS",
     "TRANSFORMS",
+    "Decomposed",
+    "Decomposer",
     "QueryText",
     "Transform",
     "Transformed",
+    "make_decomposer",
     "make_transform",
     "skipped",
+    "split_questions",
+    "whole",
 ]
