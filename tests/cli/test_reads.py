@@ -142,7 +142,7 @@ def test_what_was_lost_on_the_way_is_a_table() -> None:
     assert run(*words).out.splitlines()[-1].startswith("summary")
     lines = run(*words, "--explain", "trace").out.splitlines()
     assert lines[-4] == "searched contract (caller)"
-    assert [line.split() for line in lines[-3:]][0] == ["lost", "stage", "reason", "rank", "score", "chunk"]
+    assert lines[-3].split() == ["lost", "stage", "reason", "rank", "score", "chunk"]
     assert [[*line.split()[:4], line.split()[-1]] for line in lines[-2:]] == [
         ["lost", "lexical", "depth", "4", "1.md@1#c0"],
         ["lost", "exit", "top_k", "3", "2.md@1#c0"],
