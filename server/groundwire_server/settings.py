@@ -115,6 +115,23 @@ class ServerSettings(_Section):
     drain_seconds: float = Field(
         default=5.0, ge=0, le=600, description="How long a stop waits for calls that are running."
     )
+    connection_age_seconds: float = Field(
+        default=1800.0,
+        ge=0,
+        le=864_000,
+        description="After so long, a tenth more or less, a connection takes no new call, so that clients spread anew; "
+        "0: never.",
+    )
+    connection_grace_seconds: float = Field(
+        default=600.0, ge=1, le=864_000, description="How long calls may go on after the age of their connection."
+    )
+    keepalive_seconds: float = Field(
+        default=30.0,
+        ge=1,
+        le=864_000,
+        description="After so long without a sign of life a connection is asked for one; without an answer it is "
+        "closed after as long again.",
+    )
 
     @property
     def address(self) -> str:
@@ -250,6 +267,21 @@ class LimitSettings(_Section):
         default=2 << 30, ge=256 << 20, description="Memory that reading one document may take."
     )
     max_call_seconds: float = Field(default=60.0, gt=0, le=86_400, description="Longest run of a read.")
+    max_narrative_calls: int = Field(default=64, ge=1, le=100_000, description="Retrievals at once, in one process.")
+    max_metric_calls: int = Field(default=64, ge=1, le=100_000, description="Calls of the MetricService at once.")
+    max_graph_calls: int = Field(default=32, ge=1, le=100_000, description="Calls of the GraphService at once.")
+    max_router_calls: int = Field(default=32, ge=1, le=100_000, description="Calls of the RouterService at once.")
+    max_tool_calls: int = Field(default=32, ge=1, le=100_000, description="Calls of the ToolService at once.")
+    max_ingest_calls: int = Field(default=16, ge=1, le=100_000, description="Calls of the IngestService at once.")
+    max_admin_calls: int = Field(
+        default=32, ge=1, le=100_000, description="Calls of the AdminService at once, those that watch a job aside."
+    )
+    max_watches: int = Field(
+        default=256, ge=1, le=100_000, description="Calls at once that watch a job or ask for the contract."
+    )
+    reader_idle_seconds: float = Field(
+        default=30.0, gt=0, le=86_400, description="How long a client may take nothing of an answer."
+    )
 
 
 class LogSettings(_Section):

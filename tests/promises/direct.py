@@ -68,6 +68,12 @@ class _Context:
     def time_remaining(self) -> float | None:
         return None  # no deadline
 
+    def add_done_callback(self, callback: Callable[[Any], None]) -> None:
+        """Whoever makes the call is told at once."""
+
+    def peer(self) -> str:
+        return "nobody"
+
     async def read(self) -> Any:
         return next(self._requests, grpc.aio.EOF)
 

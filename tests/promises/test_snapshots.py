@@ -121,7 +121,7 @@ def test_a_slow_reader_reads_one_state_while_others_are_written(here: House, nam
         for number in (3, 7):
             write(here, number)
         if name == "NarrativeRetrieve":  # the answer is long enough for the stream to be under way still
-            assert eventually(lambda: here.server.leftovers == {"calls": 1, "work": 1})
+            assert eventually(lambda: list(here.server.leftovers.values()) == [1, 1, 1, 0])
         frames += slow
         assert canonical(frames) == before
         assert eventually(lambda: settled(here), 60)
@@ -206,6 +206,6 @@ def test_a_state_is_let_go_when_its_last_stream_ends(
 ) -> None:
     assert eventually(lambda: settled(here), 60)
     ending(here, READS[name])
-    assert eventually(lambda: here.server.leftovers == {"calls": 0, "work": 0}, 30)
+    assert eventually(lambda: not any(here.server.leftovers.values()), 30)
     here.store({"another.md": f"Written after {name} {ending.__name__}."}, library=LIBRARY)
     assert eventually(lambda: states() == 1, 30)

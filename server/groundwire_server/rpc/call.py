@@ -10,8 +10,9 @@ from typing import Any, NoReturn, cast
 import grpc
 from google.protobuf.message import Message
 
-from groundwire_server.errors import ErrorReason, InvalidRequest
+from groundwire_server.errors import ErrorReason, GroundwireError, InvalidRequest
 from groundwire_server.evidence import CancelToken, Label, Principal
+from groundwire_server.rpc.admission import Slot
 from groundwire_server.rpc.request_id import request_id_from
 
 __all__ = ["CURRENT_CALL", "NOBODY", "RpcCall"]
@@ -40,6 +41,10 @@ class RpcCall:
         trace_id: of the trace that the call is in, 32 hexadecimal digits; empty: in none.
         outcome: name of the status and of the reason, once the call has ended.
         context: grpc's own.
+        slot: its place among the calls of its service; None where it needs none.
+        cut: why it is being ended before its time; None: it is not.
+        writing_since: as `time.monotonic` reads, when it began to write what its client has not taken yet; None: all is
+            taken.
         on_write: told the size of each message that was written.
         tell: told what a service says of its work: the summary of a stream, the events of an ingest; from any thread.
         ends: when its time is over, as `time.monotonic` reads; None: never.
@@ -49,6 +54,7 @@ class RpcCall:
         "_serialize",
         "cancel",
         "context",
+        "cut",
         "ends",
         "frames",
         "method",
@@ -57,9 +63,11 @@ class RpcCall:
         "principal",
         "request_id",
         "sent",
+        "slot",
         "started",
         "tell",
         "trace_id",
+        "writing_since",
     )
 
     def __init__(self, context: Any, method: str, serialize: Any) -> None:
@@ -74,6 +82,9 @@ class RpcCall:
         self.request_id = request_id_from(context.invocation_metadata())
         self.cancel = CancelToken()
         self.frames = 0
+        self.slot: Slot | None = None
+        self.cut: GroundwireError | None = None
+        self.writing_since: float | None = None
         self.sent = 0
         self.started = time.monotonic()
         self.ends: float | None = None
@@ -93,7 +104,9 @@ class RpcCall:
     async def write(self, message: Message | bytes) -> None:
         """Send one message of a streamed answer; waits while the client reads slowly."""
         data = message if isinstance(message, bytes) else self._serialize(message)
+        self.writing_since = time.monotonic()
         await self.context.write(data)
+        self.writing_since = None
         self.wrote(len(data))
 
     def wrote(self, size: int) -> None:

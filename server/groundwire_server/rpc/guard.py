@@ -8,6 +8,7 @@ bytes come in and go out, so that parsing and serializing happen under the guard
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
 from functools import partial
 from typing import Any, NoReturn, cast
@@ -17,6 +18,7 @@ from google.protobuf.message import DecodeError, Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
 from groundwire_server.errors import (
+    Aborted,
     DeadlineExceeded,
     ErrorReason,
     GroundwireError,
@@ -26,7 +28,9 @@ from groundwire_server.errors import (
     Violation,
 )
 from groundwire_server.evidence import CallCancelled, Principal
+from groundwire_server.rpc.admission import Admission
 from groundwire_server.rpc.call import CURRENT_CALL, RpcCall
+from groundwire_server.rpc.endings import Endings
 from groundwire_server.rpc.errors import DETAILS_KEY, to_status
 from groundwire_server.rpc.log import Log, fault_fields
 from groundwire_server.rpc.methods import shown_method
@@ -34,6 +38,7 @@ from groundwire_server.rpc.observer import CallObserver, Unobserved
 from groundwire_server.rpc.reflection import REFLECTION_METHODS
 from groundwire_server.rpc.request_id import is_request_id
 from groundwire_server.rpc.stream import MAX_FRAME_BYTES
+from groundwire_server.settings import LimitSettings
 
 __all__ = ["Guard", "parse_request", "unknown_fields"]
 
@@ -44,6 +49,8 @@ _QUIET = (_HEALTH, "grpc.reflection.")
 _WATCHES = frozenset({"grpc.health.v1.Health/Watch", "groundwire.v1.AdminService/WatchJob", *REFLECTION_METHODS})
 # What a watch of the health needs to be told that the server stops.
 _TELL_SECONDS = 0.05
+# How often, in the time that a client may read nothing, it is looked at.
+_LOOKS = 4
 # Calls keep coming for this many times `late_seconds` at most.
 _LATE_ROUNDS = 10
 
@@ -55,6 +62,10 @@ class Guard(grpc.aio.ServerInterceptor):
         authenticate: who asks, from grpc's context of a call; raises a `GroundwireError` where that cannot be said.
         max_call_seconds: bound of a read that brings no shorter deadline.
         observer: told of every call.
+        limits: how many calls may run at once, and how long a client may read nothing of an answer.
+
+    Attributes:
+        admission: the places of the services.
     """
 
     def __init__(
@@ -64,16 +75,21 @@ class Guard(grpc.aio.ServerInterceptor):
         max_call_seconds: float,
         *,
         observer: CallObserver | None = None,
+        limits: LimitSettings | None = None,
     ) -> None:
+        limits = limits or LimitSettings()
         self._authenticate = authenticate
         self._log = log
         self._max_call_seconds = max_call_seconds
         self._observer: CallObserver = observer or Unobserved()
+        self.admission = Admission(limits)
+        self._endings = Endings()
+        self._idle_seconds = limits.reader_idle_seconds
+        self._looking = False
         self._wrapped: dict[str, Any] = {}
         self._calls: dict[RpcCall, asyncio.Timeout] = {}
         self._last_call = 0.0  # when one came, by the clock of the loop
         self._draining = False
-        self._cut = False
         self._changed = asyncio.Event()
         self._watches_end = asyncio.Event()
 
@@ -81,6 +97,11 @@ class Guard(grpc.aio.ServerInterceptor):
     def open_calls(self) -> int:
         """Calls that have begun and not ended."""
         return len(self._calls)
+
+    @property
+    def open_endings(self) -> int:
+        """Calls that have ended and whose clients are not told yet."""
+        return len(self._endings)
 
     async def drain(self, grace: float, late_seconds: float) -> None:
         """Refuse what is new, wait up to `grace` seconds for what runs, then end it; each call with a status that says
@@ -109,9 +130,22 @@ class Guard(grpc.aio.ServerInterceptor):
         self._watches_end.set()
 
     def _cut_all(self) -> None:
-        self._cut = True
-        for bound in self._calls.values():
-            bound.reschedule(asyncio.get_running_loop().time())
+        for call, bound in self._calls.items():
+            _cut(call, bound, _stopping())
+
+    def _look_at_readers(self) -> None:
+        """End the calls whose clients take nothing of what is written; look again while there are calls."""
+        now = time.monotonic()
+        for call, bound in self._calls.items():
+            if call.writing_since is not None and now - call.writing_since >= self._idle_seconds:
+                _cut(call, bound, _unread(self._idle_seconds))
+        self._looking = bool(self._calls)
+        if self._looking:
+            self._look_later()
+
+    def _look_later(self) -> None:
+        self._looking = True
+        asyncio.get_running_loop().call_later(self._idle_seconds / _LOOKS, self._look_at_readers)
 
     async def intercept_service(self, continuation: Callable[[Any], Awaitable[Any]], handler_call_details: Any) -> Any:
         """The wrapped handler of a method; one that nobody has answers UNIMPLEMENTED with its reason."""
@@ -146,32 +180,35 @@ class Guard(grpc.aio.ServerInterceptor):
         call.tell = partial(self._observer.told, call)
         call.bound(self._bound(method))
         self._last_call = asyncio.get_running_loop().time()
+        context.add_done_callback(self._endings.told)
         self._observer.begun(call)
         try:
             async with asyncio.timeout(self._bound(method)) as bound:
                 self._calls[call] = bound
-                if self._draining and not method.startswith(_HEALTH):
-                    raise _stopping()
                 if not method.startswith(_HEALTH):
-                    call.principal = self._authenticate(context)
+                    self._let_in(call)
                 return await self._run(handler, behavior, requests, call)
         except grpc.aio.AbortError:
-            self._ended(call, "ABORTED_BY_HANDLER", "")
+            self._ended(call, context.code().name, "")
             raise
         except TimeoutError as error:
-            await self._refuse(call, self._out_of_time() if bound.expired() else error)
+            await self._refuse(call, (call.cut or _out_of_time()) if bound.expired() else error)
         except Exception as error:  # noqa: BLE001 - whatever it is, its text must not reach the client
             await self._refuse(call, error)
         finally:
-            self._ended(call, "CANCELLED", "")  # where nothing else was said
-            call.cancel.cancel()
-            self._calls.pop(call, None)
-            self._changed.set()
+            # Where nothing else was said the client is gone: grpc cancels the handler, also at the client's deadline.
+            late = call.ends is not None and time.monotonic() >= call.ends
+            self._ended(call, *(("DEADLINE_EXCEEDED", ErrorReason.DEADLINE.name) if late else ("CANCELLED", "")))
 
-    def _out_of_time(self) -> GroundwireError:
-        if self._cut:
-            return _stopping()
-        return DeadlineExceeded(ErrorReason.DEADLINE, "The time of the call ran out.")
+    def _let_in(self, call: RpcCall) -> None:
+        """Raises what keeps a call out."""
+        if self._draining:
+            raise _stopping()
+        self._endings.check(call.context)
+        call.slot = self.admission.enter(call.method)
+        call.principal = self._authenticate(call.context)
+        if not self._looking:
+            self._look_later()
 
     def _bound(self, method: str) -> float | None:
         """Seconds that a method may take. A stream that writes or watches is bound by its own deadline alone."""
@@ -229,6 +266,12 @@ class Guard(grpc.aio.ServerInterceptor):
         if call.outcome is not None:
             return
         call.outcome = (code, reason)
+        call.cancel.cancel()
+        self._calls.pop(call, None)
+        self._endings.begin(call.context)
+        if call.slot is not None:
+            call.slot.let_go()
+        self._changed.set()
         self._observer.ended(call, code, reason)
         write = self._log.debug if call.method.startswith(_QUIET) else self._log.info
         write(
@@ -250,6 +293,26 @@ def _named(call: RpcCall) -> dict[str, str]:
 
 def _stopping() -> Unavailable:
     return Unavailable(ErrorReason.NOT_SERVING, "The server is stopping.", details={"phase": "draining"})
+
+
+def _unread(seconds: float) -> Aborted:
+    return Aborted(
+        ErrorReason.READER_IDLE,
+        "The answer was not read for too long.",
+        hint="Go on where it ended, with options.resume.",
+        details={"idle_seconds": f"{seconds:g}"},
+    )
+
+
+def _out_of_time() -> DeadlineExceeded:
+    return DeadlineExceeded(ErrorReason.DEADLINE, "The time of the call ran out.")
+
+
+def _cut(call: RpcCall, bound: asyncio.Timeout, error: GroundwireError) -> None:
+    """End a call from outside its handler, with that error."""
+    if not bound.expired():
+        call.cut = error
+        bound.reschedule(asyncio.get_running_loop().time())
 
 
 def _no_such_method() -> Any:

@@ -47,8 +47,15 @@ class Running:
 
     @property
     def leftovers(self) -> dict[str, int]:
-        """Calls and work that have begun and not ended; all zero on a server that nobody is calling."""
-        return {"calls": self.guard.open_calls, "work": self.pool.open_work}
+        """What has begun and not ended: calls, work in threads, places that are taken, and endings that no client knows
+        of yet; all zero on a server that nobody is calling.
+        """
+        return {
+            "calls": self.guard.open_calls,
+            "work": self.pool.open_work,
+            "slots": self.guard.admission.taken,
+            "endings": self.guard.open_endings,
+        }
 
 
 @asynccontextmanager
@@ -68,7 +75,8 @@ async def listening(settings: Settings, log: Log, *, late_seconds: float = 0.0) 
     pool = WorkPool(settings.server.threads)
     stopping = asyncio.Event()
     try:
-        guard = Guard(lambda _context: engine.local_principal, log, settings.limits.max_call_seconds)
+        limits = settings.limits
+        guard = Guard(lambda _context: engine.local_principal, log, limits.max_call_seconds, limits=limits)
         server = WireServer(build_methods(engine, pool, stopping), guard, settings.server)
         address = await server.start()
         engine.announce(address)

@@ -50,7 +50,7 @@ class WireServer:
     def __init__(self, built: Mapping[str, Handler], guard: Guard, settings: ServerSettings) -> None:
         self._settings = settings
         self._guard = guard
-        self._server = grpc.aio.server(interceptors=[guard], options=_OPTIONS)
+        self._server = grpc.aio.server(interceptors=[guard], options=[*_OPTIONS, *_connection_options(settings)])
         self._server.add_generic_rpc_handlers((Methods(built), ReflectionMethods()))
         self._health = health.aio.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
@@ -101,6 +101,18 @@ class WireServer:
             await self._server.stop(0)
             raise
         await self._server.stop(_ENDING_SECONDS)
+
+
+def _connection_options(settings: ServerSettings) -> list[tuple[str, int]]:
+    """How long a connection lasts. grpc spreads the age by a tenth either way, so that not all clients come at once."""
+    keepalive = round(settings.keepalive_seconds * 1000)
+    options = [("grpc.keepalive_time_ms", keepalive), ("grpc.keepalive_timeout_ms", keepalive)]
+    if settings.connection_age_seconds:
+        options += [
+            ("grpc.max_connection_age_ms", max(1, round(settings.connection_age_seconds * 1000))),
+            ("grpc.max_connection_age_grace_ms", round(settings.connection_grace_seconds * 1000)),
+        ]
+    return options
 
 
 def _is_loopback(host: str) -> bool:

@@ -13,6 +13,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from typing import TypeVar
 
+from groundwire_server.rpc.admission import Slot
+from groundwire_server.rpc.call import CURRENT_CALL
+
 __all__ = ["FRAMES_AHEAD", "WorkPool"]
 
 FRAMES_AHEAD = 8
@@ -28,7 +31,7 @@ class WorkPool:
 
     def __init__(self, threads: int) -> None:
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix="groundwire-work")
-        self._open: set[object] = set()
+        self._open = _OpenWork()
 
     @property
     def open_work(self) -> int:
@@ -88,6 +91,28 @@ class WorkPool:
         self._executor.shutdown(wait=True, cancel_futures=True)
 
 
+class _OpenWork:
+    """What has begun and not ended. Each holds the place of its call, so that nobody else gets it too early."""
+
+    def __init__(self) -> None:
+        self._slots: dict[object, Slot | None] = {}
+
+    def __len__(self) -> int:
+        return len(self._slots)
+
+    def add(self, mark: object) -> None:
+        call = CURRENT_CALL.get()
+        slot = None if call is None else call.slot
+        if slot is not None:
+            slot.hold()
+        self._slots[mark] = slot
+
+    def discard(self, mark: object) -> None:
+        slot = self._slots.pop(mark, None)
+        if slot is not None:
+            slot.let_go()
+
+
 class _Pump:
     """Moves items from a thread to the loop.
 
@@ -101,7 +126,7 @@ class _Pump:
         source: Iterator[bytes],
         executor: ThreadPoolExecutor,
         loop: asyncio.AbstractEventLoop,
-        registry: set[object],
+        registry: _OpenWork,
     ) -> None:
         self._source = source
         self._executor = executor
