@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -121,6 +122,22 @@ def test_columns_say_what_the_evaluator_says(rows: list[RevisionDetail], wanted:
         for tree in wanted:
             got = columns.evaluate(tree, reader, count).tolist()  # type: ignore[arg-type]
             assert got == [matches(tree, _named(detail)) for detail in rows[:count]]
+
+
+@given(rows=details, kept=st.lists(st.booleans(), min_size=12, max_size=12), most=st.integers(1, 4))
+def test_values_are_those_of_what_is_kept(rows: list[RevisionDetail], kept: list[bool], most: int) -> None:
+    """As if the others were not there."""
+    mask = np.array(kept[: len(rows)], np.bool_)
+    there = [detail for detail, keep in zip(rows, kept, strict=False) if keep]
+    told = AttributeColumns().values(_Reader(rows), mask, most)  # type: ignore[arg-type]
+    alone = AttributeColumns().values(_Reader(there), np.ones(len(there), np.bool_), most)  # type: ignore[arg-type]
+    assert told == alone
+    assert list(told) == sorted({each.name for detail in there for each in detail.attributes})
+    for name, (values, having) in told.items():
+        held = [each.value for detail in there for each in detail.attributes if each.name == name]
+        distinct = {repr(value) for value in held}
+        assert having == len(held)
+        assert [repr(value) for value in values] == (sorted(distinct) if len(distinct) <= most else [])
 
 
 def test_a_long_list_is_looked_up_and_not_walked_through() -> None:

@@ -9,7 +9,7 @@ from groundwire_server.library.fact_names import FactCodes, FactNames
 from groundwire_server.library.folder import DEFAULT_LIBRARY, DataFolder, check_library_id
 from groundwire_server.library.library import Library
 from groundwire_server.library.recut import Recut
-from groundwire_server.library.snapshot import Snapshot
+from groundwire_server.library.snapshot import AttributeValues, Snapshot
 from groundwire_server.library.titles import MOST_NAMESAKES, TitleBook, TitleMention, title_names
 from groundwire_server.library.vector_models import model_of
 
@@ -20,6 +20,7 @@ __all__ = [
     "EMBEDDERS",
     "MAX_DECLARED",
     "MOST_NAMESAKES",
+    "AttributeValues",
     "ChunkColumns",
     "Cut",
     "DataFolder",

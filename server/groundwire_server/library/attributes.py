@@ -117,6 +117,33 @@ class AttributeColumns:
                     self._follow(name, group, reader)
             return self._evaluate(tree, revisions)
 
+    def values(
+        self, reader: StoreReader, kept: NDArray[np.bool_], most: int
+    ) -> dict[str, tuple[tuple[Value, ...], int]]:
+        """What stands in declared attributes of some of the first revisions.
+
+        Args:
+            kept: bool[revisions], those that count; nothing of the others is told.
+            most: distinct values of an attribute that are told.
+
+        Returns:
+            For each attribute that one of them has, sorted: its distinct values, sorted by what they look like, none
+            where there are more than `most`; and how many revisions have it.
+        """
+        with self._lock:
+            group = self._groups.setdefault(_DECLARED, _Group())
+            if group.revisions < len(kept):
+                self._follow(_DECLARED, group, reader)
+            told: dict[str, tuple[tuple[Value, ...], int]] = {}
+            for name, column in sorted(group.columns.items()):
+                codes = column.upto(len(kept))[kept]
+                codes = codes[codes != _ABSENT]
+                if len(codes):
+                    used = np.flatnonzero(np.bincount(codes)).tolist()
+                    values = sorted((column.values[code] for code in used), key=repr) if len(used) <= most else []
+                    told[name] = (tuple(values), len(codes))
+            return told
+
     def _follow(self, name: str, group: _Group, reader: StoreReader) -> None:
         last_row = reader.chunk_count()
         revision = group.revisions  # counted at the end: a store that fails midway is read from here again

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from groundwire_server.adjacency import Adjacency, AdjacencyView
 from groundwire_server.dense import VectorIndex
-from groundwire_server.evidence import AttributeType, Call, Family, Filter, Label, Principal
+from groundwire_server.evidence import AttributeType, Call, Family, Filter, Label, Principal, Value
 from groundwire_server.glossary import Glossary
 from groundwire_server.lexical import LexicalIndex
 from groundwire_server.library.attributes import BUILT_IN_ATTRIBUTES, AttributeColumns
@@ -27,7 +27,21 @@ from groundwire_server.library.vector_models import foreign_model
 from groundwire_server.store import Store, StoredChunk, StoreReader
 from groundwire_server.text import TOKENIZER_ID
 
-__all__ = ["Snapshot"]
+__all__ = ["AttributeValues", "Snapshot"]
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeValues:
+    """An attribute as some documents have it.
+
+    Attributes:
+        values: distinct, sorted by what they look like; empty: they are too many.
+        share: of the documents, how many have it, above 0 and up to 1.
+    """
+
+    family: Family
+    values: tuple[Value, ...]
+    share: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +155,24 @@ class Snapshot:
         used = {**self.reader.attribute_schema(principal.clearance), **BUILT_IN_ATTRIBUTES}
         types = {name: AttributeType.of(family) for name, family in used.items()}
         return dict(sorted({**types, **dict(self.config.attributes)}.items()))
+
+    def attribute_values(self, call: Call, most: int) -> dict[str, AttributeValues]:
+        """What stands in the attributes of the documents that the caller may read and its hard filter keeps.
+
+        Built-in attributes aside. Sorted by name; an attribute that has more than `most` values tells none of them.
+        """
+        options = call.options
+        clearance = min(call.principal.clearance, Label.CONFIDENTIAL)
+        kept = self.columns.visible(clearance, self.generation_at(options.known_at), options.valid_at)
+        if options.filter is not None:
+            kept &= self._attributes.evaluate(options.filter, self.reader, self.columns.revisions)
+        documents = int(np.count_nonzero(kept))
+        schema = self.attribute_schema(call.principal)
+        return {
+            name: AttributeValues(schema[name], values, having / documents)
+            for name, (values, having) in self._attributes.values(self.reader, kept, most).items()
+            if name in schema and name not in BUILT_IN_ATTRIBUTES
+        }
 
     def titles(self) -> TitleBook:
         """The titles of all revisions as names; read when they are first asked for."""

@@ -3,6 +3,7 @@
 from groundwire_server.llm.accounts import model_usage
 from groundwire_server.llm.chat import ChatRequest, Finish, Message, ModelProvider, Reply, Stop, go_on
 from groundwire_server.llm.config import PROVIDERS, ApiKey, JsonMode, ModelConfig
+from groundwire_server.llm.counted import CountedCalls
 from groundwire_server.llm.factory import make_provider
 from groundwire_server.llm.faults import ModelAnswerUnusable, ModelFailed
 from groundwire_server.llm.json_answer import ask_json, parse_json
@@ -15,6 +16,7 @@ __all__ = [
     "Answer",
     "ApiKey",
     "ChatRequest",
+    "CountedCalls",
     "Finish",
     "JsonMode",
     "Message",

@@ -49,7 +49,7 @@ class GlossaryExtractor:
             [
                 Predicate(name, Operator.IN, values)
                 for name, held in _about(source.attributes)
-                if (values := _named(held, codes, source.glossary))
+                if (values := _named(held, codes, source.glossary, passes))
             ]
             if codes
             else []
@@ -92,7 +92,9 @@ def _texts(held: ValuesOf) -> list[str]:
     return sorted(texts)
 
 
-def _named(held: ValuesOf, codes: Sequence[str], glossary: Glossary) -> tuple[Value, ...]:
+def _named(
+    held: ValuesOf, codes: Sequence[str], glossary: Glossary, passes: Callable[[str], bool]
+) -> tuple[Value, ...]:
     """The values that name one of some entities; of one that no document is about, its names.
 
     Nothing where the values are not names of entities as a rule.
@@ -104,7 +106,7 @@ def _named(held: ValuesOf, codes: Sequence[str], glossary: Glossary) -> tuple[Va
     found = {text for text, code in meant.items() if code in wanted}
     for code in wanted - {meant[text] for text in found}:
         found.update(names_of(glossary.entities[code]))
-    return tuple(sorted(found))
+    return tuple(sorted(filter(passes, found)))
 
 
 def _code(glossary: Glossary, text: str) -> str | None:
