@@ -17,6 +17,7 @@ from groundwire_server.rpc.guard import Guard
 from groundwire_server.rpc.log import make_log
 from groundwire_server.rpc.loop_thread import LoopThread
 from groundwire_server.rpc.methods import Handler
+from groundwire_server.rpc.observer import CallObserver
 from groundwire_server.rpc.server import WireServer
 from groundwire_server.settings import LogSettings, ServerSettings
 
@@ -37,11 +38,13 @@ class Served:
 
 
 @contextmanager
-def serving(built: Mapping[str, Handler], *, max_call_seconds: float = 30.0) -> Iterator[Served]:
+def serving(
+    built: Mapping[str, Handler], *, max_call_seconds: float = 30.0, observer: CallObserver | None = None
+) -> Iterator[Served]:
     """Serve handlers, by method name without the package, until the block ends."""
     written = io.StringIO()
     log = make_log(LogSettings(level="debug", format="json"), written)
-    guard = Guard(lambda _context: Principal("local", Label.INTERNAL), log, max_call_seconds)
+    guard = Guard(lambda _context: Principal("local", Label.INTERNAL), log, max_call_seconds, observer=observer)
 
     @asynccontextmanager
     async def make() -> AsyncIterator[str]:

@@ -38,6 +38,11 @@ class WorkPool:
         """Functions and streams that have been begun and have not ended; zero when nothing is left."""
         return len(self._open)
 
+    @property
+    def waiting(self) -> int:
+        """Pieces of work that no thread has taken up yet."""
+        return self._executor._work_queue.qsize()
+
     async def run(self, function: Callable[[], T]) -> T:
         """The function's result. When the caller is cancelled the function may still run to its next check."""
         loop, mark = asyncio.get_running_loop(), object()
