@@ -2,6 +2,7 @@
 
 GroundwireError
 ├── InvalidRequest          INVALID_ARGUMENT     fields are wrong; every violation at once
+├── Unauthenticated         UNAUTHENTICATED      who calls cannot be said: no credentials, or none that hold
 ├── NotPermitted            PERMISSION_DENIED    the caller may not call this here
 ├── UnknownResource         NOT_FOUND            library, document or job that is not there for the caller
 ├── FailedPrecondition      FAILED_PRECONDITION  no embedder, no model, mismatched index, forbidden degradation ...
@@ -37,6 +38,7 @@ __all__ = [
     "NotPermitted",
     "ResourceExhausted",
     "RowRefused",
+    "Unauthenticated",
     "Unavailable",
     "UnknownResource",
     "Violation",
@@ -183,6 +185,20 @@ class InvalidRequest(GroundwireError):
     def one(cls, field: str, reason: ErrorReason, description: str) -> InvalidRequest:
         """A request with a single wrong field."""
         return cls([Violation(field, reason, description)])
+
+
+class Unauthenticated(GroundwireError):
+    """Who calls cannot be said. It tells which credentials the server asks for, and nothing of those that came."""
+
+    status = "UNAUTHENTICATED"
+
+    def __init__(self, scheme: str, hint: str) -> None:
+        super().__init__(
+            ErrorReason.UNAUTHENTICATED,
+            "The call brings no credentials that hold here.",
+            hint=hint,
+            details={"scheme": scheme},
+        )
 
 
 class NotPermitted(GroundwireError):

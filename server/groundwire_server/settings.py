@@ -42,14 +42,15 @@ __all__ = [
     "SettingValue",
     "Settings",
     "TelemetrySettings",
+    "TlsSettings",
     "load_settings",
     "setting_names",
 ]
 
 PREFIX = "GROUNDWIRE_"
 CONFIG_FILE = "groundwire.toml"
-# Read elsewhere: where the file is, and which server the clients call.
-_NO_SETTINGS = frozenset({f"{PREFIX}CONFIG", f"{PREFIX}ADDRESS"})
+# Read elsewhere: where the file is; which server the clients call, and what they show it.
+_NO_SETTINGS = frozenset(f"{PREFIX}{name}" for name in ("CONFIG", "ADDRESS", "TLS", "CA", "CERT", "KEY", "TOKEN"))
 Origin = Literal["argument", "environment", "file", "default"]
 
 _EMBEDDER_WORDS = {"minilm": "onnx", "fastembed": "onnx", "": "auto"}
@@ -96,6 +97,7 @@ def _folder(value: object) -> object:
 
 
 Folder = Annotated[Path, BeforeValidator(_folder)]
+FilePath = Annotated[Path, BeforeValidator(_folder)]
 
 
 class _Section(BaseModel):
@@ -109,7 +111,8 @@ class ServerSettings(_Section):
     port: int = Field(default=50051, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
     plaintext_remote: bool = Field(
         default=False,
-        description="Listen where other machines reach it, without encryption and without asking who calls.",
+        description="Listen where other machines reach it without encryption; without tokens, too, nobody is asked who "
+        "calls.",
     )
     threads: int = Field(default=8, ge=1, le=256, description="Threads that answer calls.")
     drain_seconds: float = Field(
@@ -139,11 +142,42 @@ class ServerSettings(_Section):
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-class AccessSettings(_Section):
-    """What a caller without credentials may do."""
+class TlsSettings(_Section):
+    """Encryption. The files are read again when they change; connections that stand go on."""
 
+    cert: FilePath | None = Field(
+        default=None, description="File of the server's certificate and those between it and its authority, PEM."
+    )
+    key: FilePath | None = Field(default=None, description="File of the certificate's private key, PEM, no passphrase.")
+    client_ca: FilePath | None = Field(
+        default=None,
+        description="File of the authorities, PEM, of which every caller must bring a certificate; none: no caller has "
+        "to bring one.",
+    )
+
+
+class AccessSettings(_Section):
+    """Who calls, and what a caller without credentials may do."""
+
+    token_file: FilePath | None = Field(
+        default=None,
+        description="File of the tokens that callers bring, as `groundwire tokens` makes it; none: no token is asked "
+        "for.",
+    )
+    certificate_file: FilePath | None = Field(
+        default=None,
+        description="File that says whose a client certificate is; needs tls.client_ca. None: a certificate says that "
+        "somebody may call, and not who it is.",
+    )
     local_clearance: Annotated[Literal["public", "internal", "confidential"], _word({})] = Field(
-        default="internal", description="Highest label that callers of this machine may read."
+        default="internal", description="Highest label that callers may read who are not asked who they are."
+    )
+    local_rights: Annotated[Literal["read", "write", "admin"], _word({})] = Field(
+        default="admin", description="What these may do; each right includes those before it."
+    )
+    anonymous_remote: bool = Field(
+        default=False,
+        description="Listen where other machines reach it, encrypted, and ask nobody who calls.",
     )
 
 
@@ -346,6 +380,7 @@ class Settings(_Section):
         description="Key of snapshot ids; empty: one that the data folder keeps. Give several the same.",
     )
     server: ServerSettings = ServerSettings()
+    tls: TlsSettings = TlsSettings()
     access: AccessSettings = AccessSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
@@ -377,7 +412,8 @@ def _leaves(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, Fie
 
 
 _LEAVES: dict[str, FieldInfo] = dict(_leaves(Settings))
-_PATHS = frozenset({"data", "models"})
+_FILES = frozenset({"access.certificate_file", "access.token_file", "tls.cert", "tls.client_ca", "tls.key"})
+_PATHS = frozenset({"data", "models", *_FILES})
 _ENVIRONMENT: dict[str, str] = {PREFIX + name.replace(".", "_").upper(): name for name in _LEAVES}
 
 
@@ -603,7 +639,7 @@ def _explain(name: str, value: object, fault: Any) -> tuple[ErrorReason, str]:
     forms = {"int": "a whole number", "float": "a number", "bool": "true or false", "path": "a path"}
     wanted = next((text for kind, text in forms.items() if fault["type"].startswith(kind)), "a text")
     if name in _PATHS:
-        wanted = "the path of a folder"
+        wanted = "the path of a file" if name in _FILES else "the path of a folder"
     if "tuple" in fault["type"]:
         wanted = "a list of texts"
     return ErrorReason.VALUE_MALFORMED, f"{shown} is not {wanted}"

@@ -192,7 +192,7 @@ def test_without_the_right_to_write_nothing_that_waits_is_listed(
     with house(tmp_path / "data") as here:
         put(here, fact("REVENUE", "ACME", "2020", "10", unit="USD", review_status=PENDING))
     reader = Principal("reader", Label.INTERNAL, may_write=False, may_administer=False)
-    monkeypatch.setattr("groundwire_server.engine.engine.local_principal", lambda clearance: reader)
+    monkeypatch.setattr("groundwire_server.engine.engine.local_principal", lambda *_: reader)
     with house(tmp_path / "data") as here:
         failure = failure_of(lambda: listed(here, review_status=PENDING))
         assert (failure.code, failure.reason) == (grpc.StatusCode.PERMISSION_DENIED, "NOT_PERMITTED")

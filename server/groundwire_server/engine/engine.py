@@ -103,7 +103,7 @@ class Engine:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.local_principal: Principal = local_principal(settings.access.local_clearance)
+        self.local_principal: Principal = local_principal(settings.access.local_clearance, settings.access.local_rights)
         self.default_mode = RetrievalMode[settings.retrieval.mode.upper()]
         self.limits = RetrievalLimits(
             settings.limits.max_top_k, settings.limits.max_query_chars, settings.retrieval.library_router_seconds

@@ -15,6 +15,7 @@ import uvloop
 
 from groundwire_server.engine import Engine
 from groundwire_server.kernels import warm_up_after_searches
+from groundwire_server.rpc.door import make_door
 from groundwire_server.rpc.guard import Guard
 from groundwire_server.rpc.log import OURS, ForeignLogs, Log, fault_fields, make_log
 from groundwire_server.rpc.loop_thread import LoopThread
@@ -75,9 +76,10 @@ async def listening(settings: Settings, log: Log, *, late_seconds: float = 0.0) 
     pool = WorkPool(settings.server.threads)
     stopping = asyncio.Event()
     try:
+        door = make_door(settings, engine.local_principal)
         limits = settings.limits
-        guard = Guard(lambda _context: engine.local_principal, log, limits.max_call_seconds, limits=limits)
-        server = WireServer(build_methods(engine, pool, stopping), guard, settings.server)
+        guard = Guard(door.authenticate, log, limits.max_call_seconds, limits=limits)
+        server = WireServer(build_methods(engine, pool, stopping), guard, settings.server, door)
         address = await server.start()
         engine.announce(address)
         try:

@@ -11,7 +11,8 @@ from contextlib import suppress
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
-from groundwire_server.errors import ErrorReason, FailedPrecondition, InvalidRequest, Unavailable
+from groundwire_server.errors import ErrorReason, InvalidRequest, Unavailable
+from groundwire_server.rpc.door import Door, check_reach
 from groundwire_server.rpc.guard import Guard
 from groundwire_server.rpc.methods import SERVICES, Handler, Methods
 from groundwire_server.rpc.reflection import ReflectionMethods
@@ -43,12 +44,18 @@ _OPTIONS = [
 class WireServer:
     """Listens, answers, stops. Make, start and stop it inside one event loop.
 
+    Args:
+        door: what its port shows and asks for; None: no encryption, and the guard alone says who calls.
+
     Attributes:
         address: where it really listens, once it is started.
     """
 
-    def __init__(self, built: Mapping[str, Handler], guard: Guard, settings: ServerSettings) -> None:
+    def __init__(
+        self, built: Mapping[str, Handler], guard: Guard, settings: ServerSettings, door: Door | None = None
+    ) -> None:
         self._settings = settings
+        self._door = door or Door()
         self._guard = guard
         self._server = grpc.aio.server(interceptors=[guard], options=[*_OPTIONS, *_connection_options(settings)])
         self._server.add_generic_rpc_handlers((Methods(built), ReflectionMethods()))
@@ -64,14 +71,10 @@ class WireServer:
             Unavailable: the port is taken.
         """
         host, port = self._settings.host, self._settings.port
-        if not self._settings.plaintext_remote and not _is_loopback(host):
-            raise FailedPrecondition(
-                ErrorReason.NOT_PERMITTED,
-                f"server.host is {host!r}, which other machines reach, without encryption or credentials.",
-                hint="Listen on 127.0.0.1, or set server.plaintext_remote to say that this is meant.",
-            )
+        if not _is_loopback(host):
+            check_reach(self._door, self._settings)
         try:
-            bound = self._server.add_insecure_port(self._settings.address)
+            bound = self._listen()
         except RuntimeError:
             bound = 0
         if bound == 0:
@@ -86,6 +89,11 @@ class WireServer:
         for service in SERVICES:
             await self._health.set(service.full_name, health_pb2.HealthCheckResponse.SERVING)
         return self.address
+
+    def _listen(self) -> int:
+        if self._door.credentials is None:
+            return self._server.add_insecure_port(self._settings.address)
+        return self._server.add_secure_port(self._settings.address, self._door.credentials)
 
     async def stop(self, grace: float, late_seconds: float = 0.0) -> None:
         """Say NOT_SERVING, take no new call, wait up to `grace` seconds for those that run, then end them.

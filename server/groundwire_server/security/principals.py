@@ -10,11 +10,12 @@ __all__ = ["local_principal"]
 _READABLE = (Label.PUBLIC, Label.INTERNAL, Label.CONFIDENTIAL)
 
 
-def local_principal(clearance: Label | str = Label.INTERNAL) -> Principal:
-    """The caller on loopback without credentials: `local`, who reads up to `clearance`.
+def local_principal(clearance: Label | str = Label.INTERNAL, rights: str = "admin") -> Principal:
+    """The caller who is not asked for credentials: `local`, who reads up to `clearance`.
 
     Args:
         clearance: a label, or its name as people write it.
+        rights: read, write or admin; each includes those before it.
 
     Raises:
         InvalidRequest: RESTRICTED, or a name that is no label: nobody reads RESTRICTED over the wire.
@@ -29,4 +30,4 @@ def local_principal(clearance: Label | str = Label.INTERNAL) -> Principal:
         raise InvalidRequest.one(
             "access.local_clearance", ErrorReason.UNKNOWN_NAME, f"{written!r} is none of {choices}"
         )
-    return Principal("local", label)
+    return Principal("local", label, may_write=rights != "read", may_administer=rights == "admin")
