@@ -280,7 +280,6 @@ class Guard(grpc.aio.ServerInterceptor):
             code=code,
             **({"reason": reason} if reason else {}),
             frames=call.frames,
-            bytes=call.sent,
             ms=round(call.elapsed_ms(), 1),
         )
 
