@@ -9,7 +9,7 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import uvloop
 
@@ -21,8 +21,12 @@ from groundwire_server.rpc.log import OURS, ForeignLogs, Log, fault_fields, make
 from groundwire_server.rpc.loop_thread import LoopThread
 from groundwire_server.rpc.server import WireServer
 from groundwire_server.rpc.services import build_methods
+from groundwire_server.rpc.telemetry import open_telemetry
 from groundwire_server.rpc.work import WorkPool
 from groundwire_server.settings import Settings
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import TracerProvider
 
 __all__ = ["Running", "listening", "running_server", "serve"]
 
@@ -38,6 +42,8 @@ class Running:
         engine: what it answers from.
         pool: its threads.
         guard: its outermost layer.
+        metrics: where its metrics are read; empty: nowhere.
+        loop: where all of it runs.
     """
 
     def __init__(self, address: str, engine: Engine, pool: WorkPool, guard: Guard) -> None:
@@ -45,6 +51,8 @@ class Running:
         self.engine = engine
         self.pool = pool
         self.guard = guard
+        self.metrics = ""
+        self.loop = asyncio.get_running_loop()
 
     @property
     def leftovers(self) -> dict[str, int]:
@@ -60,15 +68,20 @@ class Running:
 
 
 @asynccontextmanager
-async def listening(settings: Settings, log: Log, *, late_seconds: float = 0.0) -> AsyncIterator[Running]:
+async def listening(
+    settings: Settings, log: Log, *, late_seconds: float = 0.0, provider: TracerProvider | None = None
+) -> AsyncIterator[Running]:
     """A server inside the running loop. Leaving stops it: no new calls, those that run may end, then all is closed.
 
     Args:
         late_seconds: how long to refuse calls that others may have on their way (`Guard.drain`).
+        provider: of the traces of the program which the server is a part of; by default one of its own, as the settings
+            say.
 
     Raises:
-        FailedPrecondition: another process has the data folder, or a model that must be there is not.
-        Unavailable: the port is taken.
+        FailedPrecondition: another process has the data folder, or a model that must be there is not; traces must be
+            sent, and what sends them is not installed.
+        Unavailable: a port is taken.
         InvalidRequest: a file of a library does not hold.
     """
     asyncio.get_running_loop().set_exception_handler(_say_fault(log))
@@ -76,17 +89,19 @@ async def listening(settings: Settings, log: Log, *, late_seconds: float = 0.0) 
     pool = WorkPool(settings.server.threads)
     stopping = asyncio.Event()
     try:
-        door = make_door(settings, engine.local_principal)
-        limits = settings.limits
-        guard = Guard(door.authenticate, log, limits.max_call_seconds, limits=limits)
-        server = WireServer(build_methods(engine, pool, stopping), guard, settings.server, door)
-        address = await server.start()
-        engine.announce(address)
-        try:
-            yield Running(address, engine, pool, guard)
-        finally:
-            stopping.set()
-            await server.stop(settings.server.drain_seconds, late_seconds)
+        async with open_telemetry(settings.telemetry, log, provider=provider) as telemetry:
+            door = make_door(settings, engine.local_principal)
+            limits = settings.limits
+            guard = Guard(door.authenticate, log, limits.max_call_seconds, observer=telemetry.observer, limits=limits)
+            wire = WireServer(build_methods(engine, pool, stopping), guard, settings.server, door)
+            server = Running(await wire.start(), engine, pool, guard)
+            try:
+                server.metrics = await telemetry.answer(server)
+                engine.announce(server.address)
+                yield server
+            finally:
+                stopping.set()
+                await wire.stop(settings.server.drain_seconds, late_seconds)
     finally:
         await asyncio.to_thread(pool.shutdown)
         await asyncio.to_thread(engine.close)
@@ -100,9 +115,9 @@ def running_server(settings: Settings, log: Log | None = None) -> Iterator[str]:
 
 
 @contextmanager
-def running(settings: Settings, log: Log | None = None) -> Iterator[Running]:
+def running(settings: Settings, log: Log | None = None, *, provider: TracerProvider | None = None) -> Iterator[Running]:
     """The same; gives the whole of it."""
-    thread = LoopThread(lambda: listening(settings, log or make_log(settings.log)))
+    thread = LoopThread(lambda: listening(settings, log or make_log(settings.log), provider=provider))
     server = thread.start()
     try:
         yield server
@@ -146,7 +161,7 @@ async def _until_signal(settings: Settings, log: Log, announce: Callable[[str], 
     try:
         async with listening(settings, log, late_seconds=_LATE_SECONDS) as server:
             announce(f"groundwire answers on {server.address}, data in {settings.data}")
-            log.info("serving", address=server.address)
+            log.info("serving", address=server.address, **({"metrics": server.metrics} if server.metrics else {}))
             threading.Thread(target=_speed_up, args=(server.engine,), name="groundwire-speed-up", daemon=True).start()
             await asked
             log.info("stopping", **server.leftovers)
