@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import base64
+from urllib.parse import quote
+
 import grpc
 import pytest
 from google.rpc import error_details_pb2, status_pb2
@@ -8,7 +11,14 @@ from hypothesis import strategies as st
 
 from groundwire_server import errors
 from groundwire_server.errors import ErrorReason, GroundwireError, InvalidRequest, Violation
-from groundwire_server.rpc.errors import MAX_DETAILS_BYTES, MAX_MESSAGE_BYTES, cut_utf8, to_status
+from groundwire_server.rpc.errors import (
+    MAX_DETAILS_BYTES,
+    MAX_MESSAGE_BYTES,
+    MAX_TRAILER_CHARS,
+    ErrorStatus,
+    cut_utf8,
+    to_status,
+)
 
 HOSTILE = st.text(
     st.one_of(st.characters(), st.sampled_from("\r\n\t\u2028\ud800\udfff\u200dé字が😀\x00"), st.characters()),
@@ -27,12 +37,35 @@ def details(status: status_pb2.Status) -> dict[str, object]:
     return found
 
 
+def on_the_wire(status: ErrorStatus) -> int:
+    """Characters of the trailers of a status, as HTTP/2 counts them: with 32 for each pair."""
+    pairs = {
+        "grpc-status": "16",
+        "grpc-message": quote(status.message, safe=_PLAIN),
+        "grpc-status-details-bin": base64.b64encode(status.details).decode(),
+        "content-type": "application/grpc",
+        ":status": "200",
+    }
+    return sum(len(name) + len(value) + 32 for name, value in pairs.items())
+
+
+_PLAIN = "".join(chr(code) for code in range(0x20, 0x7F) if chr(code) != "%")
+
+
+def test_a_wide_message_leaves_less_room_to_details() -> None:
+    faults = [Violation(f"{number}字" * 200, ErrorReason.VALUE_MALFORMED, "字" * 400) for number in range(40)]
+    status = to_status(InvalidRequest(faults, details={f"{n}" * 90: "値" * 90 for n in range(9)}), "q" * 128)
+    assert len(status.message.encode()) > MAX_MESSAGE_BYTES - 4
+    assert MAX_TRAILER_CHARS - 600 < on_the_wire(status) <= MAX_TRAILER_CHARS
+
+
 @given(VIOLATIONS, st.dictionaries(HOSTILE, HOSTILE, max_size=12), HOSTILE)
 def test_any_error_fits_into_the_trailers(violations: list[Violation], facts: dict[str, str], hint: str) -> None:
     status = to_status(InvalidRequest(violations, hint=hint, details=facts), "q-1" * 40)
     parsed = status_pb2.Status.FromString(status.details)
     assert len(status.message.encode()) <= MAX_MESSAGE_BYTES
     assert len(status.details) <= MAX_DETAILS_BYTES
+    assert on_the_wire(status) <= MAX_TRAILER_CHARS
     assert parsed.message == status.message
     assert parsed.code == grpc.StatusCode.INVALID_ARGUMENT.value[0]
     info = details(parsed)["ErrorInfo"]

@@ -1,8 +1,10 @@
 """From our errors to what a client sees: a status code, a safe message, and `google.rpc.Status` details.
 
 The contract stands at the top of errors.proto: ErrorInfo always; BadRequest with every violation; RetryInfo where
-trying again helps; a message of at most 1 KiB, all details together of at most 4 KiB (a status that does not fit into
-the client's header limit turns into RESOURCE_EXHAUSTED without any reason).
+trying again helps; a message of at most 1 KiB, all details together of at most 4 KiB. A status that does not fit into
+the client's header limit turns into one of the client's own, without any reason. The least of these limits is that of
+Java, 8 KiB as the headers go over the wire: a byte of a message that is not printable ASCII is three there, and three
+bytes of details are four. So a wide message leaves less room to the details.
 """
 
 from __future__ import annotations
@@ -19,13 +21,24 @@ from google.rpc.status_pb2 import Status
 
 from groundwire_server.errors import ErrorReason, GroundwireError, InvalidRequest, Violation
 
-__all__ = ["DETAILS_KEY", "DOMAIN", "MAX_DETAILS_BYTES", "MAX_MESSAGE_BYTES", "ErrorStatus", "cut_utf8", "to_status"]
+__all__ = [
+    "DETAILS_KEY",
+    "DOMAIN",
+    "MAX_DETAILS_BYTES",
+    "MAX_MESSAGE_BYTES",
+    "MAX_TRAILER_CHARS",
+    "ErrorStatus",
+    "cut_utf8",
+    "to_status",
+]
 
 DOMAIN = "groundwire.v1"
 DETAILS_KEY = "grpc-status-details-bin"
 MAX_MESSAGE_BYTES = 1024
 MAX_DETAILS_BYTES = 4096
+MAX_TRAILER_CHARS = 8192
 SHOWN_VIOLATIONS = 20
+_OTHER_TRAILERS = 600  # names, status, content type, and what a client counts for each pair
 _METADATA_NAME_BYTES = 64
 _METADATA_VALUE_BYTES = 200
 _RETRY_SECONDS = 1
@@ -51,8 +64,14 @@ def to_status(error: GroundwireError, request_id: str) -> ErrorStatus:
         details.append(RetryInfo(retry_delay=Duration(seconds=_RETRY_SECONDS)))
     if isinstance(error, InvalidRequest) and error.violations:
         used = _status(code, message, details).ByteSize()
-        details.insert(1, _bad_request(error.violations, MAX_DETAILS_BYTES - used - 64))
+        details.insert(1, _bad_request(error.violations, _room(message) - used - 64))
     return ErrorStatus(code, message, _status(code, message, details).SerializeToString(deterministic=True))
+
+
+def _room(message: str) -> int:
+    """Bytes that all details may have beside a message."""
+    wide = sum(1 if 0x20 <= byte <= 0x7E and byte != 0x25 else 3 for byte in message.encode())
+    return min(MAX_DETAILS_BYTES, (MAX_TRAILER_CHARS - _OTHER_TRAILERS - wide) * 3 // 4)
 
 
 def cut_utf8(text: str, limit: int) -> str:
