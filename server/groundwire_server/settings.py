@@ -316,6 +316,9 @@ class LimitSettings(_Section):
     reader_idle_seconds: float = Field(
         default=30.0, gt=0, le=86_400, description="How long a client may take nothing of an answer."
     )
+    max_cursor_seconds: float = Field(
+        default=86_400.0, gt=0, le=31_536_000, description="How long a stream can be gone on with, or asked for more."
+    )
 
 
 class LogSettings(_Section):

@@ -173,7 +173,7 @@ class Engine:
 
     def retrieve(self, request: RetrieveRequest, call: Call) -> Iterator[EvidenceFrame]:
         """Passages for a query; raises as `narrative.retrieve` does."""
-        snapshots, unreachable = self._libraries.snapshots()
+        snapshots, unreachable = self._libraries.reading(call)
         parts = self._parts()
         return within_budgets(lambda bounded: retrieve(request, bounded, snapshots, parts, unreachable), call)
 
@@ -181,7 +181,7 @@ class Engine:
         """Exact figures or typed refusals; raises as `metric.query_metric` does."""
         from groundwire_server.metric import query_metric
 
-        reading = chosen_libraries(call, *self._libraries.snapshots())
+        reading = chosen_libraries(call, *self._libraries.reading(call))
 
         def run(bounded: Call) -> Iterator[EvidenceFrame]:
             return query_metric(
@@ -225,7 +225,7 @@ class Engine:
         """A walk in the relation graph; raises as `graph.trace` does."""
         from groundwire_server.graph import trace
 
-        reading = chosen_libraries(call, *self._libraries.snapshots())
+        reading = chosen_libraries(call, *self._libraries.reading(call))
 
         def run(bounded: Call) -> Iterator[EvidenceFrame]:
             return trace(
@@ -250,7 +250,7 @@ class Engine:
         """An answer that stands on what it cites; raises as `router.ask` does."""
         from groundwire_server.router import AnswerModel, ask
 
-        snapshots, unreachable = self._libraries.snapshots()
+        snapshots, unreachable = self._libraries.reading(call)
         clearance = Label[self.settings.llm.clearance.upper()]
         model = None if self._model is None else AnswerModel(self._model, clearance)
         return ask(request, call, snapshots, self._parts(), unreachable, limits=self.router_limits, model=model)

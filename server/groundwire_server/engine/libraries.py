@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from groundwire_server.dense import Embedder, unpack_vector
 from groundwire_server.engine.embedding import fault_of_wish
 from groundwire_server.engine.rehearsal import rehearsal_library
+from groundwire_server.engine.resuming import pin_states, state_of, still_unreachable
 from groundwire_server.errors import (
     Cause,
     ErrorReason,
@@ -24,7 +25,7 @@ from groundwire_server.errors import (
     Unavailable,
     UnknownResource,
 )
-from groundwire_server.evidence import Label
+from groundwire_server.evidence import Call, Label
 from groundwire_server.ingest import EmbeddingWorker, EmbedJobs
 from groundwire_server.jobs import AUDIENCES, JobBoard, JobKind, JobState
 from groundwire_server.library import DEFAULT_LIBRARY, DataFolder, Library, LibraryConfig, Snapshot
@@ -94,6 +95,33 @@ class Libraries:
 
     def _description(self, library_id: str) -> str | None:
         """What its file says of a library that cannot be opened; None where that cannot be read either."""
+    def reading(self, call: Call) -> tuple[list[Snapshot], list[Unreachable]]:
+        """What a call reads: all libraries as they are, or as they were when the stream began that it goes on with.
+
+        Raises:
+            Aborted: RESUME_SNAPSHOT_GONE.
+            Unavailable: one of those does not answer now.
+        """
+        resume = call.options.resume
+        if resume is None:
+            states, unreachable = self.snapshots()
+        else:
+            find = self.folder.library
+            with self._guard:
+                loads = self._embedder is None and self._absence is None
+            states = [
+                state_of(pin, call.principal, find, by_meaning=resume.by_meaning, embedder_loads=loads)
+                for pin in resume.pins
+                if pin.answered
+            ]
+            unreachable = [
+                still_unreachable(pin, find, self._description(pin.library_id))
+                for pin in resume.pins
+                if not pin.answered
+            ]
+        pin_states(call, states, unreachable)
+        return states, unreachable
+
         path = self.folder.path / "libraries" / library_id / "library.toml"
         try:
             return LibraryConfig.from_toml(path.read_text("utf-8")).description

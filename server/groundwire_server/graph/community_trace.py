@@ -114,7 +114,7 @@ def trace_communities(
         hint_applied=hint,
     )
     started = time.perf_counter()
-    most = operation.max_communities or _USUAL
+    most = (operation.max_communities or _USUAL) * call.options.pages
     sent = 0
     for one in found[:most]:
         call.cancel.check("exit")

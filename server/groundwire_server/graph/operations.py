@@ -83,7 +83,7 @@ def run_operation(
     pieces.sort(key=lambda piece: piece.order)
     end = EndReason.EXHAUSTED
     if isinstance(operation, Paths):
-        most = _most_paths(operation)
+        most = _most_paths(operation, call)
         if operation.choice is PathChoice.ALL and len(pieces) > most:
             budget.hit("paths")
         if operation.choice is PathChoice.K_SHORTEST and len(pieces) >= most:
@@ -132,12 +132,14 @@ def _paths(operation: Paths, place: Place, run: _Run) -> Iterator[Piece]:
     ends = ground.number(start), ground.number(end)
     found = find_paths(ground, *ends, ways, run.budget, whole=bool(operation.pattern))
     more = operation.choice is PathChoice.ALL  # one more tells whether there are more
-    for trail in ground.trails(list(islice(found, _most_paths(operation) + more))):
+    for trail in ground.trails(list(islice(found, _most_paths(operation, run.call) + more))):
         yield Piece((*trail.order(), place.graph.library_id), place.graph, trail)
 
 
-def _most_paths(operation: Paths) -> int:
-    return 1 if operation.choice is PathChoice.SHORTEST else operation.max_paths or _USUAL_PATHS
+def _most_paths(operation: Paths, call: Call) -> int:
+    if operation.choice is PathChoice.SHORTEST:
+        return 1
+    return (operation.max_paths or _USUAL_PATHS) * call.options.pages
 
 
 def _common_ancestors(operation: CommonAncestors, place: Place, run: _Run) -> Iterator[Piece]:

@@ -104,7 +104,7 @@ def roll_up(order: RollupOrder, graphs: Sequence[OpenGraph], hint: Filter | None
     key_found = next(result.key for result in results if result.figure is not None)
     found_ids = tuple(figure.snippet_id for figure in figures)
     clashing = conflicts_of_parts(results)
-    room = order.operation.max_operands or _USUAL_OPERANDS
+    room = (order.operation.max_operands or _USUAL_OPERANDS) * order.call.options.pages
     shown: dict[str, Snippet] = {}
     for result in results:
         operands = result.part_snippets(asking.language, 0, max(0, room - len(shown)))

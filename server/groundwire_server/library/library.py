@@ -130,6 +130,24 @@ class Library:
             ResourceExhausted: STORAGE_FULL; nothing of it was stored.
             Unavailable: NOT_SERVING, after `close`.
         """
+    def at(self, generation: int) -> Snapshot | None:
+        """An earlier state, or the newest one; None: there never was such a state.
+
+        Rows and figures are those of then, the settings and the glossary too; which rows have a vector is as of now.
+
+        Raises:
+            Unavailable: NOT_SERVING, another process has written it and this one does not know it yet.
+        """
+        newest = self._snapshot
+        if generation == newest.generation:
+            return newest
+        if not 0 <= generation <= self.store.reader().generation:
+            return None
+        if generation > newest.generation:
+            raise Unavailable(ErrorReason.NOT_SERVING, "The library is catching up.", details={"phase": "starting"})
+        reader = self.store.reader(generation)
+        return newest.at(reader, *self._settings_at(reader, newest))
+
         with self._changing():
             with self.store.writer(dict(self._snapshot.config.attributes)) as writer:
                 yield writer
@@ -479,6 +497,15 @@ class Library:
             self._settings_read = (config, Glossary.from_toml(texts[1], ambiguous=config.ambiguous))
             self._settings_texts = texts
         return self._settings_read
+    def _settings_at(self, reader: StoreReader, newest: Snapshot) -> tuple[LibraryConfig, Glossary]:
+        """Settings and glossary at an earlier state; what is as it is now is not read again."""
+        config = LibraryConfig.from_toml(self._config_file.read(reader) or "")
+        text = self._glossary_file.read(reader) or ""
+        unchanged = config.ambiguous == newest.config.ambiguous
+        if unchanged and text == (self._glossary_file.read(newest.stored) or ""):
+            return config, newest.glossary
+        return config, Glossary.from_toml(text, ambiguous=config.ambiguous)
+
 
 
 def _weakly(method: Callable[[], None]) -> Callable[[], None]:

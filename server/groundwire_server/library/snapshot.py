@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from groundwire_server.adjacency import Adjacency, AdjacencyView
 from groundwire_server.dense import VectorIndex
-from groundwire_server.evidence import AttributeType, Call, Family, Filter, Label, Principal, Value
+from groundwire_server.evidence import AttributeType, Call, Family, Filter, Label, Pin, Principal, Value
 from groundwire_server.glossary import Glossary
 from groundwire_server.lexical import LexicalIndex
 from groundwire_server.library.attributes import BUILT_IN_ATTRIBUTES, AttributeColumns
@@ -216,6 +216,39 @@ class Snapshot:
     def content_id(self, principal: Principal) -> str:
         """Opaque id of what the caller may see, as `snapshot_id`, whatever of it has a vector by now."""
         return self._make_id(min(principal.clearance, Label.CONFIDENTIAL), "any")
+
+    def pin(self, principal: Principal) -> Pin:
+        """What leads back to this state."""
+        return Pin(self.library_id, self.generation, self.snapshot_id(principal), self.content_id(principal))
+
+    def without_vectors(self, pin: Pin, principal: Principal) -> Snapshot:
+        """The same content with no vectors, under the id that it went by when other rows had one: for who reads none.
+
+        Raises:
+            ValueError: the content is another.
+        """
+        if self.content_id(principal) != pin.content_id:
+            raise ValueError(f"{pin.library_id} was pinned at another content")
+        clearance = min(principal.clearance, Label.CONFIDENTIAL)
+        return replace(self, vectors=None, _ids={clearance: pin.snapshot_id}, _foreign={})
+
+    def at(self, reader: StoreReader, config: LibraryConfig, glossary: Glossary) -> Snapshot:
+        """The library at the earlier state of a store's reader, with the settings and the glossary of then.
+
+        Columns and indexes hold every row that ever was, so they are those of now.
+        """
+        return replace(
+            self,
+            generation=reader.generation,
+            reader=named_reader(reader, glossary, self._fact_codes),
+            stored=reader,
+            config=config,
+            glossary=glossary,
+            _masks=FilterMasks(),
+            _readable={},
+            _ids={},
+            _foreign={},
+        )
 
     def _make_id(self, clearance: Label, embedded: str) -> str:
         return make_snapshot_id(

@@ -7,7 +7,7 @@ names. The parent of a passage is counted where it is sent, which is once.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from groundwire_server.evidence import (
@@ -74,13 +74,13 @@ def prompt_text(snippet: Snippet) -> str:
 
 
 def within_budgets(
-    run: Callable[[Call], Iterable[EvidenceFrame]], call: Call, *, spent: int = 0
+    run: Callable[[Call], Iterable[EvidenceFrame]], call: Call, *, spent: int = 0, sent: Collection[str] = ()
 ) -> Iterator[EvidenceFrame]:
     """The frames of a read, cut to the budgets of its call; as they come where it has none.
 
     Args:
         run: the read, with the call that it is to look at.
-        spent: tokens that other reads of the call have taken.
+        spent: tokens that other reads of the call have taken. sent: ids of snippets that they sent; these cost nothing.
 
     Raises:
         FailedPrecondition: something is cut, and the call forbids that. Else as `run` does.
@@ -96,15 +96,17 @@ def within_budgets(
     except BudgetOver:
         over = True
     room = max(0, options.token_budget - spent) if options.token_budget else None
-    yield from _cut(frames, call, room, over=over)
+    yield from _cut(frames, call, room, over=over, sent=sent)
 
 
-def _cut(frames: Sequence[EvidenceFrame], call: Call, room: int | None, *, over: bool) -> Iterator[EvidenceFrame]:
+def _cut(
+    frames: Sequence[EvidenceFrame], call: Call, room: int | None, *, over: bool, sent: Collection[str]
+) -> Iterator[EvidenceFrame]:
     header = next((each for each in frames if isinstance(each, Header)), Header((), (), call.reference_day))
     if room is not None:
         step = PlanStep("budget", TOKEN_COUNTER, f"tokens={call.options.token_budget}")
         header = replace(header, plan=(*header.plan, step))
-    purse = _Purse.of(frames, room)
+    purse = _Purse.of(frames, room, {*sent, *_paid(frames, call)})
     kept = [purse.kept(each) for each in frames if not isinstance(each, Header | Summary)]
     summary = next((each for each in frames if isinstance(each, Summary)), Summary(EndReason.EXHAUSTED))
     cuts = [Degradation(DegradationKind.BUDGET_CUT, "soft_budget")] if over else []
@@ -138,6 +140,20 @@ def _without_room(frames: Sequence[EvidenceFrame], purse: _Purse) -> list[TraceE
     ]
 
 
+def _paid(frames: Sequence[EvidenceFrame], call: Call) -> Iterator[str]:
+    """Snippets for which a call has paid that sent the beginning of this stream."""
+    if call.options.resume is None:
+        return
+    paid = call.options.resume.paid
+    parts = [each for each in frames if isinstance(each, Outcomes)]
+    for outcome in [each for part in parts for each in part.outcomes][: paid.outcomes]:
+        yield from _names(outcome)
+    for calculation in [each for part in parts for each in part.calculations][: paid.calculations]:
+        yield from _names(calculation)
+    snippets = [one.snippet_id for each in frames if isinstance(each, Snippets) for one in each.snippets]
+    yield from snippets[: paid.snippets]
+
+
 @dataclass(slots=True)
 class _Purse:
     """What is kept of a stream, from its beginning. `full`: something had no room, and nothing is kept after it.
@@ -154,13 +170,13 @@ class _Purse:
     _missing: bool = False
 
     @classmethod
-    def of(cls, frames: Sequence[EvidenceFrame], room: int | None) -> _Purse:
+    def of(cls, frames: Sequence[EvidenceFrame], room: int | None, sent: Collection[str]) -> _Purse:
         there = {one.snippet_id: one for each in frames if isinstance(each, Snippets) for one in each.snippets}
         named: set[str] = set()
         for each in frames:
             if isinstance(each, Outcomes):
                 named.update(*map(_names, each.outcomes), *map(_names, each.calculations))
-        return cls(room, there, frozenset(named))
+        return cls(room, there, frozenset(named), taken=set(sent))
 
     def kept(self, frame: EvidenceFrame) -> EvidenceFrame | None:
         """What is kept of a frame; None: nothing."""

@@ -80,6 +80,7 @@ def retrieve(
     if faults:
         raise InvalidRequest(faults)
     top_k = request.top_k or DEFAULT_TOP_K
+    wanted = top_k * call.options.pages
     outcome = search_libraries(
         Order(
             query=request.query,
@@ -89,6 +90,7 @@ def retrieve(
             variants=request.tuning.glossary_variants,
             graph=request.tuning.graph,
             transform=request.tuning.query_transform,
+            wanted=wanted,
         ),
         call,
         reach,
@@ -100,8 +102,8 @@ def retrieve(
     # A passage that was made up tells where to look and not what for.
     queries = [variant.text for variant in outcome.variants if variant.made_by != HYDE]
     tokens = frozenset(token for text in queries for token in tokenize(text))
-    snippets = make_snippets(outcome.found, top_k, call, tokens, reach)
-    paths = drop_unreadable(list(_paths_to(snippets, outcome)), call.principal)
+    snippets = make_snippets(outcome.found, wanted, call, tokens, reach)
+    passages_and_paths = drop_unreadable(list(_with_paths(snippets, top_k, outcome)), call.principal)
     elapsed = timedelta(seconds=time.perf_counter() - started)
     trace = NO_TRACE if call.options.explain < ExplainLevel.TRACE else _trace(outcome, snippets, call, reach)
     answered = [snapshot.library_id for snapshot in reach.snapshots]
@@ -113,9 +115,9 @@ def retrieve(
         hint_applied=outcome.hint,
     )
     if snippets:
-        yield Snippets((*snippets, *paths))
+        yield Snippets(tuple(passages_and_paths))
     yield Summary(
-        EndReason.TOP_K if len(outcome.found) > len(snippets) == top_k else EndReason.EXHAUSTED,
+        EndReason.TOP_K if len(outcome.found) > len(snippets) == wanted else EndReason.EXHAUSTED,
         candidates=outcome.candidates,
         degradations=(*chosen.degradations, *outcome.degradations, *reach.degradations),
         timings=_timings(chosen, outcome, StageTiming("exit", elapsed, len(outcome.found), len(snippets))),
@@ -131,14 +133,17 @@ def _trace(outcome: Outcome, snippets: Sequence[Snippet], call: Call, reach: Rea
     return trace_losses(outcome.found, snippets, outcome.searches, call, reach)
 
 
-def _paths_to(snippets: Sequence[Snippet], outcome: Outcome) -> Iterator[Snippet]:
-    """How relations lead to the documents of some passages, in the order of these, each chain once."""
+def _with_paths(snippets: Sequence[Snippet], top_k: int, outcome: Outcome) -> Iterator[Snippet]:
+    """Passages, and behind those that one call is owed how relations lead to their documents, each chain once."""
     sent: set[str] = set()
-    for library_id, doc_id in dict.fromkeys((each.lineage.library_id, each.lineage.doc_id) for each in snippets):
-        path = outcome.path(library_id, doc_id)
-        if path is not None and path.snippet_id not in sent:
-            sent.add(path.snippet_id)
-            yield path
+    for begin in range(0, len(snippets), top_k):
+        some = snippets[begin : begin + top_k]
+        yield from some
+        for library_id, doc_id in dict.fromkeys((each.lineage.library_id, each.lineage.doc_id) for each in some):
+            path = outcome.path(library_id, doc_id)
+            if path is not None and path.snippet_id not in sent:
+                sent.add(path.snippet_id)
+                yield path
 
 
 def _choose(

@@ -56,6 +56,8 @@ class Order:
     """What to search for, and how. Empty `fusion` and `transform`, and `variants` and `graph` None, are each library's.
 
     graph: whether relations are followed from what is found. transform: what makes other texts of the query to search.
+    wanted: passages that this call and those before it are owed together, where it goes on with their stream. What they
+    have sent must stand at the head of what is found: only a list that is not put together from others grows with it.
     """
 
     query: str
@@ -65,6 +67,7 @@ class Order:
     variants: bool | None
     graph: bool | None = None
     transform: str = ""
+    wanted: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +223,9 @@ def _search(
         depth = max(depth, GRAPH_DEPTH)
     if probes:
         depth = max(depth, PROBE_DEPTH)
+    usual = depth
+    if not (words and meaning) and not probes and not _follows(order, snapshot, parts):
+        depth = max(depth, order.wanted + 1)
     candidates, kept = restricted.candidates[library_id], restricted.kept[library_id]
     search = Search(snapshot, call, depth, candidates, kept, (QueryVariant(order.query, "caller"),))
 
@@ -233,7 +239,7 @@ def _search(
         vector = embedding.outcome()
         if isinstance(vector, Cause):
             return None
-        model, shortlist = model_name(embedding.embedder), shortlist_for(search)
+        model, shortlist = model_name(embedding.embedder), shortlist_for(replace(search, depth=usual))
         return _Progress(search).run(dense_stages(library_id, model, vector, depth, shortlist, coverage[library_id]))
 
     legs = [leg for leg, wanted in ((dense, meaning), (lexical, words)) if wanted]

@@ -36,6 +36,7 @@ BUILT: frozenset[str] = frozenset(
         "library.tuning",
         "metric.calculations",
         "metric.versions",
+        "resume",
         "retrieval.lexical",
         "soft_budget",
         "token_budget",
@@ -56,7 +57,6 @@ NOT_BUILT: frozenset[str] = frozenset(
     {
         "index.representations",
         "index.tree",
-        "resume",
         "route.soft_budget",
         "tuning.adaptive",
         "tuning.corrective",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from groundwire.v1 import stream_pb2
 from groundwire_server.errors import ErrorReason
@@ -13,6 +13,9 @@ from groundwire_server.rpc.decode_filter import decode_filter
 from groundwire_server.rpc.decode_value import decode_day, decode_time
 from groundwire_server.rpc.findings import Findings
 from groundwire_server.rpc.request_id import MAX_REQUEST_ID, is_request_id
+
+if TYPE_CHECKING:
+    from groundwire_server.rpc.cursor import Cursor
 
 __all__ = ["MAX_LIBRARIES", "decode_libraries", "decode_options"]
 
@@ -25,12 +28,14 @@ def decode_options(
     *,
     request_id: str,
     own_budget: bool = False,
+    cursor: Cursor | None = None,
 ) -> CallOptions:
     """The options of a read.
 
     Args:
         request_id: the id that the call goes by; it may come from metadata.
         own_budget: the request itself bounds the work, so strictness accepts that it is cut.
+        cursor: what options.resume says; it knows from which day the stream has counted.
     """
     path = "options"
     if message.request_id and not is_request_id(message.request_id):
@@ -42,6 +47,8 @@ def decode_options(
     known_at = decode_time(message.known_at, f"{path}.known_at", findings) if message.HasField("known_at") else None
     valid_at = decode_time(message.valid_at, f"{path}.valid_at", findings) if message.HasField("valid_at") else None
     given = decode_day(message.reference_date, f"{path}.reference_date", findings) if message.reference_date else None
+    if given is None and cursor is not None:
+        given = cursor.reference_date
     # As `Call.reference_day` has it: periods in filters count from the same day as those in questions.
     reference = given or (valid_at or datetime.now(UTC)).date()
     if message.language and message.language not in LANGUAGES:
@@ -66,6 +73,7 @@ def decode_options(
         reference_date=given,
         soft_budget=soft_budget,
         token_budget=token_budget,
+        resume=None if cursor is None else cursor.resume,
     )
 
 
@@ -142,7 +150,5 @@ def _token_budget(message: stream_pb2.CallOptions, findings: Findings) -> int:
 
 
 def _note_features(message: stream_pb2.CallOptions, findings: Findings) -> None:
-    if message.HasField("resume"):
-        findings.uses("resume")
     if message.explain == stream_pb2.EXPLAIN_LEVEL_TRACE:
         findings.uses("explain.trace")

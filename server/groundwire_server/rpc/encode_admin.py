@@ -57,6 +57,7 @@ def _limits(limits: LimitSettings) -> admin_pb2.Limits:
         max_ingest_part_bytes=ingest.max_part_bytes,
         max_document_bytes=limits.max_document_bytes,
         max_call_duration=encode_duration(timedelta(seconds=limits.max_call_seconds)),
+        cursor_lifetime=encode_duration(timedelta(seconds=limits.max_cursor_seconds)),
         ingest_resume_window=encode_duration(RESUME_WINDOW),
     )
 

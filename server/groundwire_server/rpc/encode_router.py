@@ -37,6 +37,8 @@ def encode_ask(
             case Clarification() as clarification:
                 yield router_pb2.AskResponse(clarification=_clarification(clarification), sub_call_index=branch)
             case SubCallSummary() as summary:
+                if encoder.place is not None:
+                    encoder.place.plan(call.plan)
                 yield router_pb2.AskResponse(sub_call_summary=_sub_call_summary(summary), sub_call_index=branch)
             case frame:
                 yield from encoder.encode(frame, sub_call_index=branch)

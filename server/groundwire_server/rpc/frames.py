@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from google.protobuf.message import Message
 
-from groundwire.v1 import evidence_pb2, metric_pb2
+from groundwire.v1 import evidence_pb2, metric_pb2, stream_pb2
 from groundwire_server import __version__
 from groundwire_server.evidence import (
+    CalculationOutcome,
     ExplainLevel,
     Header,
+    MetricOutcome,
     Outcomes,
     Principal,
     Progress,
@@ -27,9 +29,15 @@ from groundwire_server.rpc.encode_stream import (
     encode_progress,
     encode_summary,
 )
-from groundwire_server.rpc.stream import MAX_BATCH_BYTES, cut_batches
+from groundwire_server.rpc.stream import MAX_BATCH_BYTES, MAX_FRAME_BYTES, cut_batches
+
+if TYPE_CHECKING:
+    from groundwire_server.rpc.place import StreamPlace
 
 __all__ = ["Frame", "FrameEncoder"]
+
+# What is left of a frame for the cursor behind it.
+_CURSOR_ROOM = 4 << 10
 
 Frame = Header | Snippets | Outcomes | Progress | Summary
 R = TypeVar("R", bound=Message)
@@ -42,6 +50,7 @@ class FrameEncoder(Generic[R]):
         response: makes a response message from one member of its `frame`, given by name.
         principal: for whom; a snippet that it may not read is refused here once more.
         tell: told the summary, before it is sent.
+        place: what was sent before, and the cursors; None: the stream has none.
     """
 
     def __init__(
@@ -52,30 +61,36 @@ class FrameEncoder(Generic[R]):
         request_id: str,
         explain: ExplainLevel,
         tell: Callable[[Summary], None] = lambda summary: None,
+        place: StreamPlace | None = None,
     ) -> None:
         self._response = response
         self._principal = principal
         self._request_id = request_id
         self._explain = explain
         self._tell = tell
+        self.place = place
+        self._before = 0 if place is None else place.before
         self.returned = 0
 
     def encode(self, frame: Frame, **more: int) -> Iterator[R]:
         """The messages of one frame, in order; `more` goes into each of them (a branch of Ask)."""
         match frame:
             case Header():
+                if self.place is not None:
+                    self.place.begin(frame)
                 header = encode_header(frame, request_id=self._request_id, server_version=__version__)
                 yield self._response(header=header, **more)
             case Snippets(snippets):
-                yield from cut_batches(snippets, self._fill, lambda: self._response(**more))
-            case Outcomes():
-                for outcomes in _cut_outcomes(frame):
-                    yield self._response(outcomes=outcomes, **more)
+                yield from self._batches(snippets, more)
+            case Outcomes(outcomes, calculations):
+                yield from self._outcomes(outcomes, calculations, more)
             case Progress():
                 yield self._response(progress=encode_progress(frame), **more)
             case Summary():
                 self._tell(frame)
                 summary = encode_summary(frame, returned=self.returned, explain=self._explain)
+                if self.place is not None and (token := self.place.next(frame)):
+                    summary.next.token = token
                 yield self._response(summary=summary, **more)
 
     def encode_all(self, frames: Iterable[Frame]) -> Iterator[R]:
@@ -83,27 +98,62 @@ class FrameEncoder(Generic[R]):
         for frame in frames:
             yield from self.encode(frame)
 
+    def _batches(self, snippets: Sequence[Snippet], more: dict[str, int]) -> Iterator[R]:
+        place = self.place
+        if place is not None:
+            snippets = place.unsent_snippets(snippets)
+        room = MAX_BATCH_BYTES if place is None else MAX_BATCH_BYTES - _CURSOR_ROOM
+        for message in cut_batches(snippets, self._fill, lambda: self._response(**more), room):
+            if place is not None:
+                batch = cast(Any, message).batch
+                _behind(batch, place.sent_snippets([each.snippet_id for each in batch.snippets]))
+            yield message
+
+    def _outcomes(
+        self, outcomes: Sequence[MetricOutcome], calculations: Sequence[CalculationOutcome], more: dict[str, int]
+    ) -> Iterator[R]:
+        place = self.place
+        if place is not None:
+            outcomes, calculations = place.unsent_outcomes(outcomes, calculations)
+        room = MAX_BATCH_BYTES if place is None else MAX_BATCH_BYTES - _CURSOR_ROOM
+        given, calculated = 0, 0
+        for message in _cut_outcomes(outcomes, calculations, room):
+            if place is not None:
+                some = outcomes[given : given + len(message.outcomes)]
+                others = calculations[calculated : calculated + len(message.calculations)]
+                given, calculated = given + len(some), calculated + len(others)
+                _behind(message, place.sent_outcomes(some, others))
+            yield self._response(outcomes=message, **more)
+
     def _fill(self, message: evidence_pb2.Snippet, snippet: Snippet) -> None:
         fill_snippet(message, snippet, self._principal)
         self.returned += 1
-        message.rank = self.returned
+        message.rank = self._before + self.returned
 
 
-def _cut_outcomes(frame: Outcomes) -> Iterator[metric_pb2.MetricOutcomes]:
-    """Outcomes in frames of about 64 KiB; calculations after all outcomes of queries."""
+def _behind(part: stream_pb2.SnippetBatch | metric_pb2.MetricOutcomes, token: bytes) -> None:
+    """Put the cursor behind a part, where there is one and it has room."""
+    if token and part.ByteSize() + _CURSOR_ROOM <= MAX_FRAME_BYTES:
+        part.after.token = token
+
+
+def _cut_outcomes(
+    outcomes: Sequence[MetricOutcome], calculations: Sequence[CalculationOutcome], room: int
+) -> Iterator[metric_pb2.MetricOutcomes]:
+    """Outcomes in frames of about so many bytes; calculations after all outcomes of queries."""
     message, size = metric_pb2.MetricOutcomes(), 0
-    for outcome in frame.outcomes:
+    for outcome in outcomes:
         encoded = encode_outcome(outcome)
         weight = encoded.ByteSize()
-        if size and size + weight > MAX_BATCH_BYTES:
+        if size and size + weight > room:
             yield message
             message, size = metric_pb2.MetricOutcomes(), 0
         message.outcomes.append(encoded)
         size += weight
-    for calculation in frame.calculations:
+    for calculation in calculations:
         calculated = encode_calculation(calculation)
         weight = calculated.ByteSize()
-        if size and size + weight > MAX_BATCH_BYTES:
+        if size and size + weight > room:
             yield message
             message, size = metric_pb2.MetricOutcomes(), 0
         message.calculations.append(calculated)

@@ -8,7 +8,7 @@ A stream that breaks the order never reaches the client as if it were whole: the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, TypeVar
@@ -77,6 +77,7 @@ class StreamOrder:
 
     shape: StreamShape
     returned: int = 0
+    dropped: int = 0
     _begun: bool = False
     _second_seen: bool = False
     _ended: bool = False
@@ -101,6 +102,13 @@ class StreamOrder:
         self._in_place(kind)
         branch = self._branch_of(frame, kind)
         _CHECKS.get(kind, _nothing_more)(self, getattr(frame, kind), branch)
+
+    def drop(self, ids: Sequence[str], branch: int) -> None:
+        """Snippets of a branch, or of the whole call, that stood here and were sent by a call before this one."""
+        self.dropped += len(ids)
+        self._sent.update(ids)
+        if 0 < branch <= len(self._branches):
+            self._branches[branch - 1].returned += len(ids)
 
     def finish(self) -> None:
         """Raises BrokenStream when the stream ends without a summary: OK without one cannot happen."""
@@ -152,8 +160,8 @@ class StreamOrder:
             raise BrokenStream("empty batch")
         for snippet in batch.snippets:
             self.returned += 1
-            if snippet.rank != self.returned:
-                raise BrokenStream(f"rank {snippet.rank} at place {self.returned}")
+            if snippet.rank != self.dropped + self.returned:
+                raise BrokenStream(f"rank {snippet.rank} at place {self.dropped + self.returned}")
             if not snippet.snippet_id or not snippet.lineage.library_id or not snippet.WhichOneof("payload"):
                 raise BrokenStream(f"snippet {snippet.rank} lacks id, library or payload")
             self._sent.add(snippet.snippet_id)
@@ -219,14 +227,20 @@ _CHECKS: dict[str, Callable[[StreamOrder, Any, _Branch | None], None]] = {
 }
 
 
-def in_order(frames: Iterable[Message], shape: StreamShape) -> Iterator[bytes]:
+def in_order(frames: Iterable[Message], shape: StreamShape, dropped: list[str] | None = None) -> Iterator[bytes]:
     """The frames, serialized, each checked before it goes out.
+
+    Args:
+        dropped: ids of snippets that a call before has sent, put in by who makes the frames before the next of them.
 
     Raises:
         BrokenStream: at the frame that breaks the order, or at the end when there was no summary.
     """
     order = StreamOrder(shape)
     for frame in frames:
+        if dropped:
+            order.drop(dropped, getattr(frame, "sub_call_index", 0))
+            dropped.clear()
         data = frame.SerializeToString(deterministic=True)
         order.admit(frame, len(data))
         yield data
@@ -234,9 +248,12 @@ def in_order(frames: Iterable[Message], shape: StreamShape) -> Iterator[bytes]:
 
 
 def cut_batches(
-    snippets: Iterable[S], fill: Callable[[evidence_pb2.Snippet, S], None], response: Callable[[], R]
+    snippets: Iterable[S],
+    fill: Callable[[evidence_pb2.Snippet, S], None],
+    response: Callable[[], R],
+    room: int = MAX_BATCH_BYTES,
 ) -> Iterator[R]:
-    """Responses with batches of at most 20 snippets and 64 KiB; one snippet that is larger goes alone.
+    """Responses with batches of at most 20 snippets and `room` bytes; one snippet that is larger goes alone.
 
     Args:
         fill: encodes a snippet into its place in a batch.
@@ -249,19 +266,19 @@ def cut_batches(
             fill(message.batch.snippets.add(), snippet)
         if not message.batch.snippets:
             return
-        if message.batch.ByteSize() <= MAX_BATCH_BYTES:
+        if message.batch.ByteSize() <= room:
             yield message
         else:
-            yield from _cut_large(message.batch.snippets, response)
+            yield from _cut_large(message.batch.snippets, response, room)
 
 
-def _cut_large(snippets: Iterable[evidence_pb2.Snippet], response: Callable[[], R]) -> Iterator[R]:
+def _cut_large(snippets: Iterable[evidence_pb2.Snippet], response: Callable[[], R], room: int) -> Iterator[R]:
     """The same by bytes alone. Snippets are copied here, which large ones are worth."""
     message: Any = response()
     size = 0
     for snippet in snippets:
         weight = snippet.ByteSize()
-        if size and size + weight > MAX_BATCH_BYTES:
+        if size and size + weight > room:
             yield message
             message, size = response(), 0
         message.batch.snippets.append(snippet)
