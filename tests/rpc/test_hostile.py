@@ -13,10 +13,9 @@ from google.protobuf.message_factory import GetMessageClass
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundwire_server.errors import ErrorReason
 from groundwire_server.rpc.methods import contract_methods
 from tests.rpc.house import House, furnish, house
-from tests.rpc.serving import Failure
+from tests.support.refusals import faults_of_form
 
 TEXTS = st.one_of(
     st.sampled_from(
@@ -42,6 +41,10 @@ TEXTS = st.one_of(
             "\u2028\r\n\t",
             "e\u0301\u200d😀字が",
             "x" * 9000,
+            "字" * 3000,
+            "%\x00\x7f" * 700,
+            "secret/vault.md",
+            "kanarienvogel",
             "What was the population of Japan in 2020 and why?",
         ]
     ),
@@ -106,37 +109,37 @@ def requests(draw: st.DrawFn, name: str) -> list[bytes]:
     return made
 
 
-def answer(here: House, name: str, sent: list[bytes]) -> Failure | None:
+HIDDEN = (b"kanarienvogel", b"hides in the vault", b"9999", b"secret/")
+IDS = st.none() | st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E), max_size=200)
+
+
+def answer(here: House, name: str, sent: list[bytes], request_id: str | None = None) -> grpc.RpcError | None:
     method = contract_methods()[name]
     path, channel = f"/{name}", here.channel
+    given: dict[str, Any] = {"timeout": 20, "metadata": () if request_id is None else (("x-request-id", request_id),)}
     call: Any
     try:
         if method.client_streaming:
             call = channel.stream_stream(path)
-            list(call(iter(sent), timeout=20))
+            list(call(iter(sent), **given))
         elif method.server_streaming:
             call = channel.unary_stream(path)
-            list(call(sent[0], timeout=20))
+            list(call(sent[0], **given))
         else:
             call = channel.unary_unary(path)
-            call(sent[0], timeout=20)
+            call(sent[0], **given)
     except grpc.RpcError as error:
-        return Failure.of(error)
+        return error
     return None
 
 
-def check(here: House, name: str, sent: list[bytes]) -> None:
-    failure = answer(here, name, sent)
-    if failure is None:
+def check(here: House, name: str, sent: list[bytes], request_id: str | None = None) -> None:
+    error = answer(here, name, sent, request_id)
+    if error is None:
         return
-    if failure.code in (grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN):
-        raise AssertionError([line for line in here.log() if line["event"] == "fault"][-1:])
-    assert failure.reason in ErrorReason.__members__, failure
-    assert failure.metadata["request_id"]
-    assert len(failure.message.encode()) <= 1024
-    for field, reason, description in failure.violations:
-        assert reason in ErrorReason.__members__
-        assert field or description
+    faults = faults_of_form(error, b"".join(sent) + (request_id or "").encode(), HIDDEN)
+    log = [line for line in here.log() if line["event"] == "fault"][-1:] if "a fault of the server" in faults else []
+    assert not faults, (faults, error, log)
 
 
 READS = sorted(set(contract_methods()) - STREAMED - CHANGING)
@@ -146,7 +149,7 @@ READS = sorted(set(contract_methods()) - STREAMED - CHANGING)
 @settings(max_examples=20)
 @given(data=st.data())
 def test_any_read_is_answered_or_refused_with_a_reason(furnished: House, name: str, data: st.DataObject) -> None:
-    check(furnished, name, data.draw(requests(name)))
+    check(furnished, name, data.draw(requests(name)), data.draw(IDS))
 
 
 @pytest.fixture(scope="module")
@@ -160,10 +163,42 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Any:
 @settings(max_examples=20)
 @given(data=st.data())
 def test_any_write_is_done_or_refused_with_a_reason(other: House, name: str, data: st.DataObject) -> None:
-    check(other, name, data.draw(requests(name)))
+    check(other, name, data.draw(requests(name)), data.draw(IDS))
 
 
 @settings(max_examples=60)
 @given(sent=st.binary(max_size=200))
 def test_any_bytes_are_refused_or_answered(furnished: House, sent: bytes) -> None:
     check(furnished, "groundwire.v1.NarrativeService/NarrativeRetrieve", [sent])
+
+
+class Forged(grpc.RpcError):
+    """A status as one is not to be."""
+
+    def __init__(self, code: grpc.StatusCode, message: str, raw: bytes = b"") -> None:
+        self._told = code, message, raw
+
+    def code(self) -> grpc.StatusCode:
+        return self._told[0]
+
+    def details(self) -> str:
+        return self._told[1]
+
+    def trailing_metadata(self) -> Any:
+        return (("grpc-status-details-bin", self._told[2]),)
+
+
+@pytest.mark.parametrize(
+    ("forged", "fault"),
+    [
+        (Forged(grpc.StatusCode.UNAVAILABLE, "bare"), "no reason of the contract"),
+        (Forged(grpc.StatusCode.UNAVAILABLE, "bare"), "RetryInfo where it does not belong, or none where it does"),
+        (Forged(grpc.StatusCode.INTERNAL, "KeyError: 'x'"), "words of another's exception"),
+        (Forged(grpc.StatusCode.INTERNAL, "x"), "a fault of the server"),
+        (Forged(grpc.StatusCode.NOT_FOUND, "x" * 2000), "message over 1 KiB"),
+        (Forged(grpc.StatusCode.NOT_FOUND, "kanarienvogel"), "hidden content"),
+        (Forged(grpc.StatusCode.NOT_FOUND, "x", b"\xff"), "details are no google.rpc.Status"),
+    ],
+)
+def test_what_is_not_in_the_form_is_seen(forged: Forged, fault: str) -> None:
+    assert fault in faults_of_form(forged, hidden=HIDDEN)
