@@ -176,7 +176,7 @@ POINTS: tuple[Point, ...] = (
     # The server starts.
     Point(
         "start: the folder is locked",
-        Call("groundwire_server.library.lock:FolderLock.announce", "after"),
+        Call("groundwire_server.store.folder_lock:FolderLock.announce", "after"),
         1,
         "catch-up",
     ),

@@ -37,11 +37,13 @@ class Adjacency:
     Args:
         path: of the file.
         store: what it is derived from.
+        keep: whether the file is this one's to write; else it is another process's, and only read.
     """
 
-    def __init__(self, path: Path, store: GraphStore) -> None:
+    def __init__(self, path: Path, store: GraphStore, *, keep: bool = True) -> None:
         self._path = path
         self._store = store
+        self._keep = keep
         self._lock = threading.Lock()
         self._loaded = False
         self._closed = False
@@ -135,7 +137,7 @@ class Adjacency:
         table = merge(state.table, rows, state.generation)
         kept = KeptTable(table, "", state.generation, state.last_row)
         self._save(kept)
-        mapped = read_table(self._path)  # its pages are the system's, not ours
+        mapped = read_table(self._path) if self._keep else None  # its pages are the system's, not ours
         if mapped is not None and (mapped.generation, mapped.last_row) == (state.generation, state.last_row):
             table = mapped.table
         tail = Tail(table)
@@ -146,6 +148,8 @@ class Adjacency:
             self._table, self._tail, self._fresh, self._view = table, tail, self._fresh[merged:], None
 
     def _save(self, kept: KeptTable) -> None:
+        if not self._keep:
+            return
         with suppress(OSError, GroundwireError):  # then the next start reads more from the store
             state = self._store.reader(kept.generation).state()
             write_table(self._path, KeptTable(kept.table, state, kept.generation, kept.last_row))

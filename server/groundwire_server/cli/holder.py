@@ -20,7 +20,7 @@ class LockHolder:
 
 
 def read_holder(folder: Path) -> LockHolder | None:
-    """Who has a data folder open, as `library.FolderLock` writes it down; None: nobody.
+    """Who has a data folder open, as `store.FolderLock` writes it down; None: nobody.
 
     Raises:
         OSError: the lock file may not be read.

@@ -4,6 +4,7 @@ from groundwire_server.dense.centre import model_centre
 from groundwire_server.dense.code_folder import Codes, encode
 from groundwire_server.dense.embedder import Embedder, pack_vector, unpack_vector
 from groundwire_server.dense.factory import EMBEDDER_NAMES, make_embedder
+from groundwire_server.dense.followed import FollowedVectors
 from groundwire_server.dense.hash_embedder import HashEmbedder
 from groundwire_server.dense.kernel import fixed_dots, unit_vector
 from groundwire_server.dense.models import (
@@ -32,6 +33,7 @@ __all__ = [
     "Codes",
     "DenseHits",
     "Embedder",
+    "FollowedVectors",
     "HashEmbedder",
     "ModelSpec",
     "OnnxEmbedder",

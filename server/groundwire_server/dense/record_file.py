@@ -19,14 +19,20 @@ class RecordFile:
 
     A mapping stays valid while the file grows, and sees records that are written later: an index must not look at those
     that were absent when it was made. Raises OSError.
+
+    Args:
+        path: of the file; made when it is not there, but not by one that only reads.
+        dtype: of the records.
+        shape: of each.
+        read_only: for a file that another process writes.
     """
 
-    def __init__(self, path: Path, dtype: str, shape: tuple[int, ...]) -> None:
+    def __init__(self, path: Path, dtype: str, shape: tuple[int, ...], *, read_only: bool = False) -> None:
         self.path = path
         self._dtype = np.dtype(dtype)
         self._shape = shape
         self._size = self._dtype.itemsize * int(np.prod(shape))
-        self._handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        self._handle = os.open(path, os.O_RDONLY if read_only else os.O_RDWR | os.O_CREAT, 0o644)
 
     @property
     def records(self) -> int:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from groundwire_server.dense.code_folder import CodeState
 from groundwire_server.dense.embedder import pack_vector, unpack_vector
 
-__all__ = ["BLOCK_ROWS", "VectorManifest", "block_checksum", "read_manifest", "write_manifest"]
+__all__ = ["BLOCK_ROWS", "MANIFEST", "VectorManifest", "block_checksum", "read_manifest", "write_manifest"]
 
 MANIFEST = "vectors.json"
 FORMAT = 2

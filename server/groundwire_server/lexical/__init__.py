@@ -3,12 +3,14 @@
 from groundwire_server.lexical.bm25 import Bm25
 from groundwire_server.lexical.directory import LexicalDirectory, LoadReport, Rebuilt
 from groundwire_server.lexical.folder import RebuildReason
+from groundwire_server.lexical.followed import FollowedWords
 from groundwire_server.lexical.index import LexicalIndex
 from groundwire_server.lexical.pieces import Texts
 from groundwire_server.lexical.scores import LexicalScores, top
 
 __all__ = [
     "Bm25",
+    "FollowedWords",
     "LexicalDirectory",
     "LexicalIndex",
     "LexicalScores",

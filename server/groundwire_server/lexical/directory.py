@@ -15,11 +15,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
-from groundwire_server.lexical.compiled import capped_lengths
 from groundwire_server.lexical.folder import RebuildReason, SegmentFolder
 from groundwire_server.lexical.index import LexicalIndex
+from groundwire_server.lexical.lengths import RowLengths
 from groundwire_server.lexical.manifest import SegmentEntry
 from groundwire_server.lexical.merge import merge_segments
 from groundwire_server.lexical.pieces import Piece, Texts, built, counted, text_sha256
@@ -99,8 +97,7 @@ class LexicalDirectory:
         self._texts: Texts = lambda start, stop: ()
         self._state = ""
         self._pieces: list[Piece] = []
-        self._lengths = np.zeros(0)
-        self._capped = np.zeros(0, dtype=np.uint16)
+        self._lengths = RowLengths()
         self._index: LexicalIndex | None = None
 
     @property
@@ -153,7 +150,7 @@ class LexicalDirectory:
         with self._writing:
             self._index, self._pieces, self._unchecked = None, [], []
             self._texts, self._state = texts, state
-            self._lengths, self._capped = np.zeros(0), np.zeros(0, dtype=np.uint16)
+            self._lengths = RowLengths()
             entries, reason = self._folder.read()
             kept, rebuilt = self._take(entries, n_rows, knows, check=check)
             covered = sum(piece.segment.size for piece in self._pieces)
@@ -388,27 +385,7 @@ class LexicalDirectory:
     def _publish(self, known: int) -> None:
         """Make the index of all pieces; the lengths of the first `known` rows are in place already."""
         segments = [piece.segment for piece in self._pieces]
-        rows = sum(segment.size for segment in segments)
-        if rows > len(self._lengths):
-            # Room for as many again, so that small appends do not copy all lengths each time. Readers of older indexes
-            # see only their own rows of the array, and those never change.
-            grown = np.empty(2 * rows)
-            grown[:known] = self._lengths[:known]
-            capped = np.empty(2 * rows, dtype=np.uint16)
-            capped[:known] = self._capped[:known]
-            self._lengths, self._capped = grown, capped
-        stop = rows
-        for segment in reversed(segments):
-            if stop <= known:
-                break
-            start = stop - segment.size
-            first = max(start, known)
-            self._lengths[first:stop] = segment.lengths[first - start :]
-            self._capped[first:stop] = capped_lengths(self._lengths[first:stop])
-            stop = start
-        lengths = self._lengths[:rows]
-        lengths.setflags(write=False)
-        self._index = LexicalIndex(segments, lengths, self._capped[:rows])
+        self._index = LexicalIndex(segments, *self._lengths.of(segments, known))
 
 
 def _merged(pieces: Sequence[Piece]) -> Piece:

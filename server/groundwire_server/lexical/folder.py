@@ -81,18 +81,21 @@ class SegmentFolder:
         self._next_number, self.saved = manifest.next_number, manifest.segments
         return manifest.segments, None
 
-    def open(self, entry: SegmentEntry, *, check: bool = False) -> tuple[Piece, bool]:
+    def open(self, entry: SegmentEntry, *, check: bool = False, trust_stamp: bool = False) -> tuple[Piece, bool]:
         """Map a segment; whether its arrays were checked now, or are to be afterwards (`check`).
 
         They are checked now where `check` asks for it, where the file is not the one that was written, as far as the
         file system can tell, and where a process died that had not checked what it mapped.
+
+        Args:
+            trust_stamp: for one that does not own the folder: the mark of unchecked files is for the one that does.
 
         Raises:
             DamagedFile: the file is not as it was written.
         """
         path = self.path / entry.file
         stamp = file_stamp(path)
-        checked = check or self._check_all or stamp != entry.stamp
+        checked = check or (self._check_all and not trust_stamp) or stamp != entry.stamp
         segment = read_segment(path, entry.sha256) if checked else map_segment(path, entry.head_sha256)
         return Piece(segment, entry.last_text_sha256, entry.state, replace(entry, stamp=stamp)), checked
 

@@ -7,6 +7,8 @@ from groundwire_server.library.cut import Cut
 from groundwire_server.library.derived import Derived, Deriver
 from groundwire_server.library.fact_names import FactCodes, FactNames
 from groundwire_server.library.folder import DEFAULT_LIBRARY, DataFolder, check_library_id
+from groundwire_server.library.followed import FollowedLibrary
+from groundwire_server.library.followed_folder import FollowedFolder
 from groundwire_server.library.library import Library
 from groundwire_server.library.recut import Recut
 from groundwire_server.library.snapshot import AttributeValues, Snapshot
@@ -28,6 +30,8 @@ __all__ = [
     "Deriver",
     "FactCodes",
     "FactNames",
+    "FollowedFolder",
+    "FollowedLibrary",
     "Library",
     "LibraryConfig",
     "Recut",

@@ -17,15 +17,14 @@ from groundwire_server.library.config import LibraryConfig
 from groundwire_server.library.derived import Deriver
 from groundwire_server.library.disk import disk_errors
 from groundwire_server.library.library import Library
-from groundwire_server.library.lock import FolderLock
 from groundwire_server.library.snapshot import Snapshot
-from groundwire_server.store import ServerFile
+from groundwire_server.store import FolderLock, ServerFile
 
-__all__ = ["DEFAULT_LIBRARY", "DataFolder", "check_library_id"]
+__all__ = ["DEFAULT_LIBRARY", "LIBRARIES", "DataFolder", "check_library_id"]
 
 DEFAULT_LIBRARY = "default"
 _LIBRARY_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
-_LIBRARIES = "libraries"
+LIBRARIES = "libraries"
 _REMOVED = ".removed-"
 
 
@@ -64,6 +63,7 @@ class DataFolder:
         opened: called with each library when it is opened, before anybody else has it.
         deriver: what each library is opened with.
         now: clock of commit times.
+        lock: descriptor of the folder's lock that another process has handed on (`FolderLock`).
 
     Raises:
         FailedPrecondition: NOT_SERVING, another process holds the folder (details name pid and address), or it may not
@@ -79,6 +79,7 @@ class DataFolder:
         opened: Callable[[Library], None] | None = None,
         deriver: Deriver | None = None,
         now: Callable[[], datetime] = _utc_now,
+        lock: int | None = None,
     ) -> None:
         self.path = path
         self._opened = opened
@@ -88,8 +89,8 @@ class DataFolder:
         self._open: dict[str, Library] = {}
         self._closed = False
         with disk_errors(path):
-            (path / _LIBRARIES).mkdir(parents=True, exist_ok=True)
-            self._lock = FolderLock(path / "lock")
+            (path / LIBRARIES).mkdir(parents=True, exist_ok=True)
+            self._lock = FolderLock(path / "lock", lock)
             try:
                 self._file = ServerFile(path / "server.sqlite")
                 self.secret = secret or self._file.secret()
@@ -166,13 +167,13 @@ class DataFolder:
                 del self._open[library_id]
             # No library id holds a dot, so that one end of the name does not run into the other.
             name = f"{_REMOVED}{library_id}.{secrets.token_hex(4)}"
-            os.replace(self.path / _LIBRARIES / library_id, self.path / _LIBRARIES / name)
+            os.replace(self.path / LIBRARIES / library_id, self.path / LIBRARIES / name)
             self._file.set_libraries(set(self._file.library_ids()) - {library_id})
         return name
 
     def hidden(self) -> dict[str, str]:
         """Names of what was hidden and is not free yet, each with the id of the library that it was."""
-        names = sorted(each.name for each in (self.path / _LIBRARIES).glob(f"{_REMOVED}*"))
+        names = sorted(each.name for each in (self.path / LIBRARIES).glob(f"{_REMOVED}*"))
         return {name: name.removeprefix(_REMOVED).partition(".")[0] for name in names}
 
     def free(self, name: str) -> None:
@@ -180,7 +181,7 @@ class DataFolder:
         if not name.startswith(_REMOVED) or "/" in name:
             raise ValueError(f"{name} is no hidden library")
         with disk_errors(self.path), suppress(FileNotFoundError):
-            shutil.rmtree(self.path / _LIBRARIES / name)
+            shutil.rmtree(self.path / LIBRARIES / name)
 
     def close(self) -> None:
         """Close every library and let go of the folder."""
@@ -205,7 +206,7 @@ class DataFolder:
             raise Unavailable(ErrorReason.NOT_SERVING, "The data folder is closed.")
 
     def _make(self, library_id: str, config: LibraryConfig | None) -> Library:
-        folder = self.path / _LIBRARIES / library_id
+        folder = self.path / LIBRARIES / library_id
         is_new = not folder.exists()
         try:
             with disk_errors(folder):
@@ -228,7 +229,7 @@ class DataFolder:
         """The folders are what counts: one that was copied in is listed, one that was taken away is not."""
         found = {
             folder.name
-            for folder in (self.path / _LIBRARIES).iterdir()
+            for folder in (self.path / LIBRARIES).iterdir()
             if _LIBRARY_ID.fullmatch(folder.name) and (folder / "store.sqlite").is_file()
         }
         if found != set(self._file.library_ids()):

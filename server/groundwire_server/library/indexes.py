@@ -13,17 +13,19 @@ from numpy.typing import NDArray
 
 from groundwire_server.dense import Embedder, VectorDirectory, VectorIndex, model_centre, unpack_vector
 from groundwire_server.errors import FailedPrecondition
-from groundwire_server.lexical import LexicalDirectory, LexicalIndex
+from groundwire_server.lexical import LexicalDirectory, LexicalIndex, Texts
 from groundwire_server.library.columns import ChunkColumns
 from groundwire_server.store import Store, StoreReader
 
-__all__ = ["LibraryIndexes"]
+__all__ = ["VECTORS", "WORDS", "LibraryIndexes", "texts_of"]
 
 _PUT_ROWS = 4096
 _WATCH_ROWS = 1024
-_WORDS = "lexical"
 _ASIDE = "lexical.new"
-_VECTORS = "vectors"
+
+WORDS = "lexical"
+VECTORS = "vectors"
+"""Folders of the two indexes."""
 
 
 class LibraryIndexes:
@@ -36,7 +38,7 @@ class LibraryIndexes:
         self._folder = folder
         self._store = store
         self._on_replaced = on_replaced
-        self._words = LexicalDirectory(folder / _WORDS, on_replaced)
+        self._words = LexicalDirectory(folder / WORDS, on_replaced)
         self._vectors: VectorDirectory | None = None
         self._vectors_behind = False
         self.embedder: Embedder | None = None
@@ -75,7 +77,7 @@ class LibraryIndexes:
         """
         if keep_sound:
             self._words.close()
-            self._words = LexicalDirectory(self._folder / _WORDS, self._on_replaced)
+            self._words = LexicalDirectory(self._folder / WORDS, self._on_replaced)
             self._words.load(columns.rows, _Texts(columns, reader), reader.state(), self._store.was, check=True)
             return
         aside = self._folder / _ASIDE
@@ -87,8 +89,8 @@ class LibraryIndexes:
                 number = getattr(errno, words.write_error)
                 raise OSError(number, os.strerror(number))
             self._words.close()
-            shutil.rmtree(self._folder / _WORDS, ignore_errors=True)
-            words.move_to(self._folder / _WORDS)
+            shutil.rmtree(self._folder / WORDS, ignore_errors=True)
+            words.move_to(self._folder / WORDS)
         except BaseException:
             words.close()
             shutil.rmtree(aside, ignore_errors=True)
@@ -112,7 +114,7 @@ class LibraryIndexes:
         if self._vectors is not None:
             self._vectors.close()
         if anew:
-            shutil.rmtree(self._folder / _VECTORS, ignore_errors=True)
+            shutil.rmtree(self._folder / VECTORS, ignore_errors=True)
         self.embedder, self._vectors = embedder, None
         if embedder is not None:
             self._vectors = self._open_vectors(embedder, columns, reader)
@@ -121,7 +123,7 @@ class LibraryIndexes:
     def sweep_vectors(self, columns: ChunkColumns, reader: StoreReader) -> None:
         """Build the vectors anew from those that the store has; without an embedder their files go."""
         if self.embedder is None:
-            shutil.rmtree(self._folder / _VECTORS, ignore_errors=True)
+            shutil.rmtree(self._folder / VECTORS, ignore_errors=True)
         elif self._vectors is not None:
             self.use_embedder(self.embedder, columns, reader, anew=True)
 
@@ -138,7 +140,7 @@ class LibraryIndexes:
         self._put(self._vectors, ((row, packed) for row, (_, packed) in zip(rows, vectors, strict=True)))
 
     def _open_vectors(self, embedder: Embedder, columns: ChunkColumns, reader: StoreReader) -> VectorDirectory:
-        folder = self._folder / _VECTORS
+        folder = self._folder / VECTORS
         texts = _Vectors(columns, reader, embedder.version)
         for attempt in ("as it is", "made anew"):
             directory = VectorDirectory(
@@ -184,6 +186,11 @@ class LibraryIndexes:
         if rows:
             directory.put(rows, np.stack(fresh))
         self._vectors_behind = False
+
+
+def texts_of(columns: ChunkColumns, reader: StoreReader) -> Texts:
+    """Index texts of rows, from the store."""
+    return _Texts(columns, reader)
 
 
 class _Texts:

@@ -26,11 +26,17 @@ class KeptColumns:
 
     It may lie behind the store; who opens it reads the rest. It is written by a thread of its own when it lies far
     behind, and when the library is closed. One thread at a time may use this.
+
+    Args:
+        path: of the file.
+        store: what it is derived from.
+        keep: whether the file is this one's to write; else it is another process's, and only read.
     """
 
-    def __init__(self, path: Path, store: Store) -> None:
+    def __init__(self, path: Path, store: Store, *, keep: bool = True) -> None:
         self._path = path
         self._store = store
+        self._keep = keep
         self._kept = 0  # revisions in the file
         self._changes = 0  # births and deaths since
         self._thread: threading.Thread | None = None
@@ -47,6 +53,8 @@ class KeptColumns:
 
     def follow(self, columns: ChunkColumns, reader: StoreReader, changes: int) -> None:
         """Note that the columns have changed; write them behind the writes once the file lies far behind."""
+        if not self._keep:
+            return
         self._changes += changes
         behind = self._changes > max(_MOST_BEHIND, self._kept // _SHARE_BEHIND)
         if behind and (self._thread is None or not self._thread.is_alive()):

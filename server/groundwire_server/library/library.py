@@ -41,12 +41,12 @@ from groundwire_server.library.snapshot import Snapshot
 from groundwire_server.library.vector_models import note_model, replace_models
 from groundwire_server.store import SqliteStore, Store, StoreReader, StoreWriter
 
-__all__ = ["Library"]
+__all__ = ["COLUMNS", "RELATIONS", "STORE", "Library"]
 
-_STORE = "store.sqlite"
+STORE = "store.sqlite"
+COLUMNS = "columns"
+RELATIONS = "relations"
 _INDEX = "index"
-_COLUMNS = "columns"
-_RELATIONS = "relations"
 
 
 def _utc_now() -> datetime:
@@ -96,13 +96,10 @@ class Library:
         self._glossary_seen: tuple[int, ...] | None = None
         self._glossary_unsettled: tuple[int, ...] | None = None
         self._glossary_fault = ""
-        folder.mkdir(parents=True, exist_ok=True)
-        self.store: Store = SqliteStore(folder / _STORE, now=now)
-        self._indexes = LibraryIndexes(folder / _INDEX, self.store, _weakly(self._take_replaced))
-        self._adjacency = Adjacency(folder / _INDEX / _RELATIONS, self.store)
+        self.store: Store = self._open_store(folder / STORE, now)
+        self._indexes, self._adjacency, self._kept_columns = self._open_derived(folder / _INDEX)
         try:
             self._adopt_files(config or LibraryConfig())
-            self._kept_columns = KeptColumns(folder / _INDEX / _COLUMNS, self.store)
             self._columns, self._followed = self._kept_columns.read()
             self._attributes = AttributeColumns()
             self._fact_codes = FactCodes()
@@ -113,6 +110,17 @@ class Library:
             self.store.close()
             raise
 
+    def _open_store(self, path: Path, now: Callable[[], datetime]) -> Store:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return SqliteStore(path, now=now)
+
+    def _open_derived(self, folder: Path) -> tuple[LibraryIndexes, Adjacency, KeptColumns]:
+        return (
+            LibraryIndexes(folder, self.store, _weakly(self._take_replaced)),
+            Adjacency(folder / RELATIONS, self.store),
+            KeptColumns(folder / COLUMNS, self.store),
+        )
+
     @property
     def config(self) -> LibraryConfig:
         """Settings in force."""
@@ -122,14 +130,6 @@ class Library:
         """The newest state that is whole."""
         return self._snapshot
 
-    @contextmanager
-    def writing(self) -> Iterator[StoreWriter]:
-        """The one way to write. On a clean exit everything is committed, indexed and in the new snapshot.
-
-        Raises:
-            ResourceExhausted: STORAGE_FULL; nothing of it was stored.
-            Unavailable: NOT_SERVING, after `close`.
-        """
     def at(self, generation: int) -> Snapshot | None:
         """An earlier state, or the newest one; None: there never was such a state.
 
@@ -148,6 +148,14 @@ class Library:
         reader = self.store.reader(generation)
         return newest.at(reader, *self._settings_at(reader, newest))
 
+    @contextmanager
+    def writing(self) -> Iterator[StoreWriter]:
+        """The one way to write. On a clean exit everything is committed, indexed and in the new snapshot.
+
+        Raises:
+            ResourceExhausted: STORAGE_FULL; nothing of it was stored.
+            Unavailable: NOT_SERVING, after `close`.
+        """
         with self._changing():
             with self.store.writer(dict(self._snapshot.config.attributes)) as writer:
                 yield writer
@@ -378,7 +386,7 @@ class Library:
         self._indexes.close()
         self._adjacency.settle()
         shutil.rmtree(self.folder / _INDEX, ignore_errors=True)
-        self._adjacency = Adjacency(self.folder / _INDEX / _RELATIONS, self.store)
+        self._adjacency = Adjacency(self.folder / _INDEX / RELATIONS, self.store)
         self._columns, self._followed = ColumnBuilder(), 0
         self._take_columns(self.store.reader())
         self._indexes = LibraryIndexes(self.folder / _INDEX, self.store, _weakly(self._take_replaced))
@@ -489,14 +497,6 @@ class Library:
             self._followed = reader.generation
             self._kept_columns.follow(self._columns.view(), reader, self._columns.revisions - before + died)
 
-    def _settings(self, reader: StoreReader) -> tuple[LibraryConfig, Glossary]:
-        """Settings and glossary at a generation; read again only when their texts are others."""
-        texts = (self._config_file.read(reader) or "", self._glossary_file.read(reader) or "")
-        if texts != self._settings_texts:
-            config = LibraryConfig.from_toml(texts[0])
-            self._settings_read = (config, Glossary.from_toml(texts[1], ambiguous=config.ambiguous))
-            self._settings_texts = texts
-        return self._settings_read
     def _settings_at(self, reader: StoreReader, newest: Snapshot) -> tuple[LibraryConfig, Glossary]:
         """Settings and glossary at an earlier state; what is as it is now is not read again."""
         config = LibraryConfig.from_toml(self._config_file.read(reader) or "")
@@ -506,6 +506,14 @@ class Library:
             return config, newest.glossary
         return config, Glossary.from_toml(text, ambiguous=config.ambiguous)
 
+    def _settings(self, reader: StoreReader) -> tuple[LibraryConfig, Glossary]:
+        """Settings and glossary at a generation; read again only when their texts are others."""
+        texts = (self._config_file.read(reader) or "", self._glossary_file.read(reader) or "")
+        if texts != self._settings_texts:
+            config = LibraryConfig.from_toml(texts[0])
+            self._settings_read = (config, Glossary.from_toml(texts[1], ambiguous=config.ambiguous))
+            self._settings_texts = texts
+        return self._settings_read
 
 
 def _weakly(method: Callable[[], None]) -> Callable[[], None]:

@@ -1,5 +1,6 @@
 """The system of record: what a store must do, what goes in and comes out, and the store on SQLite."""
 
+from groundwire_server.store.folder_lock import FolderLock
 from groundwire_server.store.graph_protocol import GraphReader, GraphStore, GraphWriter
 from groundwire_server.store.networkx_store import NetworkxGraphStore
 from groundwire_server.store.protocol import Store, StoreReader, StoreWriter
@@ -32,7 +33,14 @@ from groundwire_server.store.rows import (
     line_of_fact,
     make_fact_id,
 )
-from groundwire_server.store.sqlite import JobRow, ServerFile, SqliteStore, storage_full
+from groundwire_server.store.sqlite import (
+    FollowedServerFile,
+    FollowedStore,
+    JobRow,
+    ServerFile,
+    SqliteStore,
+    storage_full,
+)
 
 __all__ = [
     "ChunkMeta",
@@ -45,6 +53,9 @@ __all__ = [
     "FactLine",
     "FactPlace",
     "FactRecord",
+    "FolderLock",
+    "FollowedServerFile",
+    "FollowedStore",
     "GenerationMark",
     "GraphReader",
     "GraphStore",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from groundwire_server.errors import ErrorReason, FailedPrecondition, GroundwireError, ResourceExhausted, Unavailable
 
-__all__ = ["ReadPool", "connect_writer", "storage_full", "translated"]
+__all__ = ["ReadPool", "connect_follower", "connect_writer", "storage_full", "translated"]
 
 _log = logging.getLogger(__name__)
 
@@ -50,7 +51,8 @@ def _authorize(action: int, name: str | None, detail: str | None, database: str 
     return sqlite3.SQLITE_DENY
 
 
-def _connect_reader(path: Path) -> sqlite3.Connection:
+def connect_follower(path: Path) -> sqlite3.Connection:
+    """A connection that only reads what another process writes, and may be asked for more than rows."""
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode=ro",
         uri=True,
@@ -60,6 +62,11 @@ def _connect_reader(path: Path) -> sqlite3.Connection:
         cached_statements=256,
     )
     connection.execute("PRAGMA query_only = ON")
+    return connection
+
+
+def _connect_reader(path: Path) -> sqlite3.Connection:
+    connection = connect_follower(path)
     connection.set_authorizer(_authorize)
     return connection
 
@@ -69,10 +76,16 @@ class ReadPool:
 
     Each is used by one thread at a time. Whoever borrows one reads its rows to the end before giving it back, so that
     no read transaction stays open between two reads.
+
+    Args:
+        path: of the file.
+        file: what `path.stat()` gave when it was first opened; None: whatever stands at the path. Another file that was
+            put in its place meanwhile is not read.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, file: os.stat_result | None = None) -> None:
         self._path = path
+        self._file = file
         self._idle: list[sqlite3.Connection] = []
         self._lock = threading.Lock()
         self._closed = False
@@ -89,7 +102,7 @@ class ReadPool:
                 raise Unavailable(ErrorReason.NOT_SERVING, "The library is closed.")
             connection = self._idle.pop() if self._idle else None
         with translated():
-            connection = connection or _connect_reader(self._path)
+            connection = connection or self._connect()
             try:
                 yield connection
             finally:
@@ -100,6 +113,14 @@ class ReadPool:
                 if not keep:
                     connection.close()
 
+    def _connect(self) -> sqlite3.Connection:
+        """A new one, of the same file as all before; looked at afterwards, as a place never gets its old file back."""
+        connection = _connect_reader(self._path)
+        if self._file is not None and not _is_at(self._path, self._file):
+            connection.close()
+            raise Unavailable(ErrorReason.LIBRARIES_UNREACHABLE, "The library is not there any more.")
+        return connection
+
     def close(self) -> None:
         """Close those that are idle; one in use closes when it comes back."""
         with self._lock:
@@ -107,6 +128,13 @@ class ReadPool:
             idle, self._idle = self._idle, []
         for connection in idle:
             connection.close()
+
+
+def _is_at(path: Path, file: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(path.stat(), file)
+    except OSError:
+        return False
 
 
 def storage_full() -> ResourceExhausted:

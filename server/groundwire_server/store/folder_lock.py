@@ -17,13 +17,25 @@ class FolderLock:
 
     The file says who holds it: `{"pid": 4711, "address": "127.0.0.1:50051"}`.
 
+    Args:
+        path: of the file; made when it is not there.
+        handed_on: descriptor of the lock that another process holds and has handed on to this one: both hold it, and it
+            is that one which says who it is and where it answers.
+
     Raises:
         FailedPrecondition: NOT_SERVING, another process or another part of this one holds it; pid and address are in
             message and details.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, handed_on: int | None = None) -> None:
         self._path = path
+        self._owned = handed_on is None
+        if handed_on is not None:
+            if not os.path.samestat(os.fstat(handed_on), path.stat()):
+                raise ValueError(f"descriptor {handed_on} is not of {path}")
+            os.set_inheritable(handed_on, False)
+            self._file = handed_on
+            return
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -33,8 +45,15 @@ class FolderLock:
             raise _held(path.parent, holder) from error
         self.announce("")
 
+    @property
+    def descriptor(self) -> int:
+        """To be handed on to a process that is to hold the lock as well."""
+        return self._file
+
     def announce(self, address: str) -> None:
         """Say where this process answers; whoever comes second is told."""
+        if not self._owned:
+            return
         content = json.dumps({"pid": os.getpid(), "address": address}).encode()
         os.ftruncate(self._file, 0)
         os.pwrite(self._file, content, 0)
@@ -42,7 +61,8 @@ class FolderLock:
     def release(self) -> None:
         """Let go of the folder."""
         if self._file >= 0:
-            os.ftruncate(self._file, 0)
+            if self._owned:
+                os.ftruncate(self._file, 0)
             os.close(self._file)
             self._file = -1
 
