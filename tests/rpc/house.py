@@ -92,15 +92,18 @@ def document_part(seq: int, doc_id: str, content: bytes, *, label: int = 0, **he
 
 
 @contextmanager
-def house(data: Path, **settings: object) -> Iterator[House]:
-    """Serve a data folder until the block ends. Settings by dotted name, dots written as two underscores."""
+def house(data: Path, *, provider: Any = None, **settings: object) -> Iterator[House]:
+    """Serve a data folder until the block ends. Settings by dotted name, dots written as two underscores.
+
+    provider: of its traces; by default as the settings say.
+    """
     named = {name.replace("__", "."): value for name, value in settings.items()}
     chosen: Settings = load_settings(
         {"data": data, "server.port": 0, "embedding.backend": "none", "server.drain_seconds": 1, **named}, environ={}
     )
     written = io.StringIO()
     log = make_log(chosen.log.model_copy(update={"format": "json"}), written)
-    with ExitStack() as after, running(chosen, log) as server:
+    with ExitStack() as after, running(chosen, log, provider=provider) as server:
         channel = grpc.insecure_channel(server.address)
         after.callback(channel.close)  # once the server is gone: a stop is seen by the calls that run
         yield House(server, channel, written)

@@ -33,6 +33,8 @@ NOT_FOR_WORDS = {
     "huggingface_hub",
     "onnx",
     "onnxruntime",
+    "opentelemetry",
+    "prometheus_client",
     "pydantic_settings",
     "requests",
     "sentencepiece",
