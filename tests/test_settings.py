@@ -143,6 +143,13 @@ def test_wrong_values_are_all_named_with_what_is_valid() -> None:
         *(("RAGSPINE_QUERY_TRANSFORM", name, "retrieval.query_transform", name) for name in TRANSFORMS),
         ("RAGSPINE_QUERY_TRANSFORM", "Step-Back", "retrieval.query_transform", "step_back"),
         ("RAGSPINE_QUERY_TRANSFORM", "off", "retrieval.query_transform", "none"),
+        ("RAGSPINE_QUERY_DECOMPOSE", "llm", "retrieval.decomposition", "llm"),
+        ("RAGSPINE_QUERY_DECOMPOSE", "Rules", "retrieval.decomposition", "rules"),
+        ("RAGSPINE_QUERY_DECOMPOSE", "", "retrieval.decomposition", "none"),
+        ("RAGSPINE_ADAPTIVE", "1", "retrieval.adaptive", "rules"),
+        ("RAGSPINE_ADAPTIVE", "LLM", "retrieval.adaptive", "llm"),
+        ("RAGSPINE_ADAPTIVE", "off", "retrieval.adaptive", "none"),
+        ("GROUNDWIRE_RETRIEVAL_ROUTE_CLASSIFIER", "llm", "retrieval.route_classifier", "llm"),
         ("RAGSPINE_RELATION_EXTRACTOR", "", "ingest.relation_extractor", "none"),
     ],
 )
@@ -155,8 +162,6 @@ def test_the_names_of_the_seeds_are_read(variable: str, value: str, setting: str
 UNBUILT = [
     ("RAGSPINE_RERANKER", "cross_encoder"),
     ("RAGSPINE_POSTPROCESSOR", "mmr,lost_in_middle"),
-    ("RAGSPINE_QUERY_DECOMPOSE", "llm"),
-    ("RAGSPINE_ADAPTIVE", "1"),
     ("RAGSPINE_CORRECTIVE", "true"),
     ("RAGSPINE_RAPTOR", "1"),
     ("RAGSPINE_RAPTOR_THRESHOLD", "0.8"),

@@ -59,6 +59,11 @@ _CHUNKER_WORDS = {"": "paragraph", "small_to_big": "parent_child"}
 _EXTRACTOR_WORDS = {"": "none", "off": "none", "cooccurrence": "co_occurrence", "co-occurrence": "co_occurrence"}
 _SWITCH_OFF = {"": "none", "off": "none"}
 _TRANSFORM_WORDS = {"": "none", "off": "none", "rag-fusion": "rag_fusion", "step-back": "step_back"}
+_ADAPTIVE_WORDS = {
+    **_SWITCH_OFF,
+    **dict.fromkeys(("false", "0", "no"), "none"),
+    **dict.fromkeys(("true", "1", "yes", "on", "heuristic", "deterministic"), "rules"),
+}
 _SWITCH_RULES = {"": "learned", "none": "rules", "off": "rules"}
 _SWITCH_WORDS = {"": "false", "none": "false"}
 _TRACES_WORDS = {"": "auto", "off": "none"}
@@ -203,10 +208,20 @@ class RetrievalSettings(_Section):
         description="What the language model makes of questions to libraries that are made from now on, to search with "
         "beside them.",
     )
-    route_classifier: Annotated[Literal["learned", "rules"], _word(_SWITCH_RULES)] = Field(
+    decomposition: Annotated[Literal["llm", "none", "rules"], _word(_SWITCH_OFF)] = Field(
+        default="none",
+        description="What cuts questions to libraries that are made from now on into several: the language model, or "
+        "rules.",
+    )
+    adaptive: Annotated[Literal["llm", "none", "rules"], _word(_ADAPTIVE_WORDS)] = Field(
+        default="none",
+        description="Who says which questions need several steps: rules, or the language model; libraries that are "
+        "made from now on have only these cut. none: they have all cut, and rules say it where a call asks.",
+    )
+    route_classifier: Annotated[Literal["learned", "llm", "rules"], _word(_SWITCH_RULES)] = Field(
         default="learned",
         description="Who weighs whether a question needs figures, text or both where the rules are not sure: learned, "
-        "a small model that comes with the server; or rules, these alone.",
+        "a small model that comes with the server; llm, the language model; or rules, these alone.",
     )
     library_router: str = Field(
         default="keyword",
@@ -442,8 +457,8 @@ _ALIASES: dict[str, _Alias] = {
     "RAGSPINE_RERANKER": _Alias(feature="Reranking"),
     "RAGSPINE_POSTPROCESSOR": _Alias(feature="Postprocessing"),
     "RAGSPINE_QUERY_TRANSFORM": _Alias("retrieval.query_transform"),
-    "RAGSPINE_QUERY_DECOMPOSE": _Alias(feature="Decomposition of questions"),
-    "RAGSPINE_ADAPTIVE": _Alias(feature="Adaptive retrieval"),
+    "RAGSPINE_QUERY_DECOMPOSE": _Alias("retrieval.decomposition"),
+    "RAGSPINE_ADAPTIVE": _Alias("retrieval.adaptive"),
     "RAGSPINE_CORRECTIVE": _Alias(feature="Corrective retrieval"),
     "RAGSPINE_CONTEXTUAL": _Alias("ingest.contextual"),
     "RAGSPINE_RAPTOR": _Alias(feature="The summary tree"),

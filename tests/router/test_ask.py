@@ -405,13 +405,13 @@ def strip(each: AskFrame) -> object:
 
 
 def test_every_violation_is_named_at_once(snapshot: Snapshot) -> None:
-    request = AskRequest(" ", top_k=500, tuning=RetrievalTuning(decomposition="llm", adaptive=True))
+    request = AskRequest(" ", top_k=500, tuning=RetrievalTuning(decomposition="none", adaptive=True, fusion="magic"))
     with pytest.raises(InvalidRequest) as raised:
         run(snapshot, request)
     assert [fault.field for fault in raised.value.violations] == [
         "question",
         "top_k",
-        "tuning.decomposition",
+        "tuning.fusion",
         "tuning.adaptive",
     ]
 

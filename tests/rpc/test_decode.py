@@ -316,7 +316,7 @@ def test_dimensions_are_named_once() -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["corrective", "tree", "adaptive"])
+@pytest.mark.parametrize("name", ["corrective", "tree"])
 def test_a_stage_that_is_not_built_may_be_switched_off_and_not_on(name: str) -> None:
     findings = Findings()
     decode_tuning(narrative_pb2.RetrievalTuning(**{name: False}), findings)  # type: ignore[arg-type]

@@ -403,7 +403,7 @@ def test_an_unknown_setting_is_answered_with_the_valid_ones(here: House) -> None
     failure = failure_of(lambda: save(here, settings=[setting("colour", "red")]))
     ((field, reason, said),) = failure.violations
     assert (field, reason) == ("library.settings[0].name", "UNKNOWN_NAME")
-    valid = "ambiguous, b, budget_unit, default_label, fusion, glossary_variants, graph"
+    valid = "adaptive, ambiguous, b, budget_unit, decomposition, default_label, fusion, glossary_variants, graph"
     assert f"{valid}, k1, query_transform, relations_from, vector_depth" in said
 
 

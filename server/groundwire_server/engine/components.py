@@ -9,7 +9,7 @@ from groundwire_server.engine.info import Component
 from groundwire_server.ingest import FACT_FILE_FORMS, what_is_lacking
 from groundwire_server.llm import ModelProvider
 from groundwire_server.narrative import FUSIONS, library_routers
-from groundwire_server.query import TRANSFORMS
+from groundwire_server.query import DECOMPOSERS, TRANSFORMS
 from groundwire_server.readers import READERS
 from groundwire_server.relations.extractors import EXTRACTORS, LLM
 from groundwire_server.text import TOKENIZER_ID
@@ -28,6 +28,7 @@ def list_components(
     """
     always: dict[str, Iterable[str]] = {
         "chunker": [name for name in CHUNKERS if not needs_model(name)],
+        "decomposition": [name for name in DECOMPOSERS if name != LLM],
         "fusion": FUSIONS,
         "library_router": library_routers(),
         "reader": [reader.media_type for reader in READERS],
@@ -43,7 +44,7 @@ def list_components(
         if needs_model(name)
     ]
     no_model = "" if model is not None else "The server has no language model."
-    asking = [("relation_extractor", LLM), *(("query_transform", name) for name in TRANSFORMS)]
+    asking = [("relation_extractor", LLM), *(("query_transform", name) for name in TRANSFORMS), ("decomposition", LLM)]
     found += [Component(kind, name, active=not no_model, inactive_reason=no_model) for kind, name in asking]
     if model is not None:
         found.append(Component("model", model.name, version=model.model))

@@ -161,12 +161,15 @@ class Engine:
         from groundwire_server.router import RouterLimits, learned_classifier
 
         limits = self.settings.limits
-        learned = self.settings.retrieval.route_classifier == "learned"
+        retrieval = self.settings.retrieval
         return RouterLimits(
             self.limits,
             limits.max_history_turns,
             limits.max_metric_queries,
-            classifier=learned_classifier() if learned else None,
+            classifier=None if retrieval.route_classifier == "rules" else learned_classifier(),
+            model=self._model,
+            route_by_model=retrieval.route_classifier == "llm",
+            steps_by_model=retrieval.adaptive == "llm",
         )
 
     # ---- reads

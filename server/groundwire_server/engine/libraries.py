@@ -61,6 +61,8 @@ class Libraries:
             contextual=settings.ingest.contextual,
             relation_extractor=settings.ingest.relation_extractor,
             query_transform=settings.retrieval.query_transform,
+            decomposition=settings.retrieval.decomposition,
+            adaptive=settings.retrieval.adaptive != "none",
         )
         self._guard = threading.RLock()
         self._embedder: Embedder | None = None

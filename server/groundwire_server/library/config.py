@@ -25,6 +25,7 @@ EMBEDDERS = ("auto", "deterministic", "none", "onnx")
 # Those that other rooms have, which this one does not know; tests hold them together.
 _FUSIONS = ("linear", "rrf")
 _EXTRACTORS = ("co_occurrence", "llm", "none")
+_DECOMPOSERS = ("llm", "none", "rules")
 _TRANSFORMS = ("hyde", "none", "rag_fusion", "step_back")
 _MAX_DESCRIPTION = 4096
 MAX_DECLARED = 1000
@@ -49,6 +50,8 @@ class LibraryConfig:
         default_label: of what comes in without one.
         glossary_variants: whether the glossary's variants of a query are searched where the call does not say.
         query_transform: what makes other texts of a query to search where the call does not say, or "none".
+        decomposition: what cuts a question of Ask into several where the call does not say, or "none".
+        adaptive: whether only questions that need several steps are cut where the call does not say.
         graph: whether relations are followed from what a search finds where the call does not say.
         relation_extractor: who finds relations in the texts of documents, by name.
         relations_from: what relations are derived from: "none", or some of facts, glossary, metadata, with commas.
@@ -71,6 +74,8 @@ class LibraryConfig:
     default_label: Label = Label.INTERNAL
     glossary_variants: bool = True
     query_transform: str = "none"
+    decomposition: str = "none"
+    adaptive: bool = False
     graph: bool = False
     relation_extractor: str = "none"
     relations_from: str = "glossary,metadata"
@@ -120,6 +125,7 @@ class LibraryConfig:
             ("embedder", EMBEDDERS),
             ("fusion", _FUSIONS),
             ("query_transform", _TRANSFORMS),
+            ("decomposition", _DECOMPOSERS),
             ("relation_extractor", _EXTRACTORS),
             ("ambiguous", AMBIGUOUS),
         ):

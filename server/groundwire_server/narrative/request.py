@@ -8,7 +8,7 @@ from enum import IntEnum
 from groundwire_server.errors import ErrorReason, Violation
 from groundwire_server.narrative.fusion import FUSIONS
 from groundwire_server.narrative.library_router import NO_ROUTER, KeywordLibraryRouter, library_routers
-from groundwire_server.query import TRANSFORMS
+from groundwire_server.query import DECOMPOSERS, TRANSFORMS
 
 __all__ = [
     "DEFAULT_TOP_K",
@@ -79,7 +79,15 @@ def check_request(request: RetrieveRequest, limits: RetrievalLimits) -> list[Vio
         *check_question("query", request.query, limits),
         *check_top_k(request.top_k, limits),
         *check_tuning(request.tuning),
+        *_only_for_answers(request.tuning),
     ]
+
+
+def _only_for_answers(tuning: RetrievalTuning) -> list[Violation]:
+    """Stages of Ask that a retrieval has none of."""
+    asked = (("decomposition", tuning.decomposition not in ("", "none")), ("adaptive", bool(tuning.adaptive)))
+    words = "cuts questions of Ask; a retrieval searches what it is given"
+    return [Violation(f"tuning.{name}", ErrorReason.CONTRADICTION, words) for name, there in asked if there]
 
 
 def check_question(name: str, text: str, limits: RetrievalLimits) -> list[Violation]:
@@ -119,7 +127,7 @@ def check_tuning(tuning: RetrievalTuning) -> list[Violation]:
         ("filter_extractor", tuning.filter_extractor, _ONLY_NONE),
         ("library_router", tuning.library_router, _routers(tuning.library_router)),
         ("fusion", tuning.fusion, FUSIONS),
-        ("decomposition", tuning.decomposition, _ONLY_NONE),
+        ("decomposition", tuning.decomposition, ("none", *DECOMPOSERS)),
     ]
     found = [
         Violation(f"tuning.{field_name}", ErrorReason.UNKNOWN_NAME, f"{name!r} is none of {', '.join(choices)}")
@@ -129,13 +137,15 @@ def check_tuning(tuning: RetrievalTuning) -> list[Violation]:
     switches = [
         ("corrective", tuning.corrective),
         ("tree", tuning.tree),
-        ("adaptive", tuning.adaptive),
     ]
     found += [
         Violation(f"tuning.{field_name}", ErrorReason.UNKNOWN_NAME, "is not available on this server; leave it unset")
         for field_name, switch in switches
         if switch
     ]
+    if tuning.adaptive and tuning.decomposition == "none":
+        words = "it says when to cut a question, and decomposition says never"
+        found.append(Violation("tuning.adaptive", ErrorReason.CONTRADICTION, words))
     if tuning.rerank_depth:
         found.append(Violation("tuning.rerank_depth", ErrorReason.CONTRADICTION, "there is no reranker to give it to"))
     return found

@@ -5,7 +5,7 @@ Each is looked up whole before its first frame is handed on; an answer that a mo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -61,7 +61,7 @@ from groundwire_server.security import drop_unreadable
 if TYPE_CHECKING:
     from groundwire_server.library import Snapshot
 
-__all__ = ["BUDGETS", "Branch", "NarrativeWriting", "clarified_branch", "narrative_branch", "structured_branch"]
+__all__ = ["BUDGETS", "Branch", "NarrativeWriting", "Sent", "clarified_branch", "narrative_branch", "structured_branch"]
 
 BUDGETS = (EndReason.SOFT_BUDGET, EndReason.TOKEN_BUDGET)
 """The ends of what a budget of the call has cut."""
@@ -98,6 +98,42 @@ class Branch:
         last = self.frames[-1]
         assert isinstance(last, SubCallSummary)
         return last
+
+
+class Sent:
+    """What the branches before have sent, so that none of it is sent again: snippets by id, and prompt texts."""
+
+    def __init__(self) -> None:
+        self._ids: set[str] = set()
+        self._texts: set[tuple[str, str]] = set()
+
+    def without(self, branch: Branch) -> Branch:
+        """A branch without what was sent before it; what it sends counts as sent then. A parent is read once."""
+        frames: list[Frame] = []
+        again = 0
+        for frame in branch.frames[:-1]:
+            if not isinstance(frame, Snippets):
+                frames.append(frame)
+                continue
+            fresh = [one for one in frame.snippets if one.snippet_id not in self._ids]
+            again += len(frame.snippets) - len(fresh)
+            self._ids.update(one.snippet_id for one in fresh)
+            if fresh:
+                frames.append(Snippets(tuple(map(self._once, fresh))))
+        if branch.summary is None and not again:
+            return branch
+        end = replace(branch.end, returned=branch.end.returned - again)
+        return replace(branch, frames=(*frames, end))
+
+    def _once(self, snippet: Snippet) -> Snippet:
+        payload, lineage = snippet.payload, snippet.lineage
+        if not isinstance(payload, TextPassage) or not payload.prompt_text or not lineage.parent_locator:
+            return snippet
+        text = (lineage.library_id, payload.prompt_text)
+        if text not in self._texts:
+            self._texts.add(text)
+            return snippet
+        return replace(snippet, payload=replace(payload, prompt_text=""))
 
 
 class NarrativeWriting:
@@ -159,8 +195,14 @@ def structured_branch(
     language: str,
     degradations: Sequence[Degradation],
     most: int,
+    *,
+    spent: int = 0,
+    sent: Collection[str] = (),
 ) -> Branch:
     """Outcomes and figures, and statements built from them. No figure where there is none.
+
+    Args:
+        spent: tokens of the call's budget that other branches have taken. sent: ids of snippets that they sent.
 
     Raises:
         GroundwireError: as `query_metric` does.
@@ -171,7 +213,7 @@ def structured_branch(
     def run(bounded: Call) -> Iterator[EvidenceFrame]:
         return query_metric(request, bounded, snapshots, gate=parts.gate, degradations=degradations, most=most)
 
-    frames = list(within_budgets(run, spoken))
+    frames = list(within_budgets(run, spoken, spent=spent, sent=sent))
     header, summary = frames[0], frames[-1]
     assert isinstance(header, Header)
     assert isinstance(summary, Summary)
@@ -195,24 +237,32 @@ def narrative_branch(
     unreachable: Sequence[Unreachable],
     *,
     beside_figures: bool,
+    figures_allowed: bool = True,
     model: AnswerModel | None = None,
     spent: int = 0,
+    sent: Collection[str] = (),
 ) -> Branch:
     """Passages, and the sentences of theirs that answer, verbatim; nothing is said that no passage says.
 
     Args:
-        spent: tokens of the call's budget that other branches have taken.
+        spent: tokens of the call's budget that other branches have taken. sent: ids of snippets that they sent.
+        beside_figures: whether a structured branch answers the same question.
+        figures_allowed: whether a model may write figures at all; beside a structured branch it never may.
         model: what writes the answer where the request leaves it to a model.
 
     Raises:
         GroundwireError: as `retrieve` does.
     """
-    searched = RetrieveRequest(reading.question, request.top_k, request.mode, request.tuning)
+    tuning = replace(request.tuning, decomposition="", adaptive=None)  # it was cut before, or is not to be
+    searched = RetrieveRequest(reading.question, request.top_k, request.mode, tuning)
     # The wordings that were searched tell which words of another language answer.
     explained = replace(call, options=replace(call.options, explain=max(call.options.explain, ExplainLevel.PLAN)))
     frames = list(
         within_budgets(
-            lambda bounded: retrieve(searched, bounded, snapshots, parts, unreachable), explained, spent=spent
+            lambda bounded: retrieve(searched, bounded, snapshots, parts, unreachable),
+            explained,
+            spent=spent,
+            sent=sent,
         )
     )
     header, summary = frames[0], frames[-1]
@@ -236,7 +286,12 @@ def narrative_branch(
         read = {snippet.lineage.library_id for snippet in snippets}
         glossaries = [snapshot.glossary for snapshot in snapshots if snapshot.library_id in read]
         order = WriterOrder(
-            reading.question, language, snippets, glossaries, parts.gate, figures_allowed=not beside_figures
+            reading.question,
+            language,
+            snippets,
+            glossaries,
+            parts.gate,
+            figures_allowed=figures_allowed and not beside_figures,
         )
         writing = NarrativeWriting(ModelWriting(model, order, call), quotations, language)
     elif request.writer is not AnswerWriter.NONE:

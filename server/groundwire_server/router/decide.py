@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 
 from groundwire_server.evidence import Span
 from groundwire_server.glossary import PeriodFault
+from groundwire_server.query import split_questions
 from groundwire_server.router.classifier import RouteClassifier
+from groundwire_server.router.complexity import needs_several_steps
 from groundwire_server.router.cues import Cue, is_greeting
 from groundwire_server.router.frames import Complexity, Route
 from groundwire_server.router.otherwise import (
@@ -48,7 +50,10 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A route, how sure, why, and the figures that the structured side would look up."""
+    """A route, how sure, why, and the figures that the structured side would look up.
+
+    weighed_by: the classifier whose odds decided; empty: the rules did.
+    """
 
     route: Route
     confidence: float
@@ -56,6 +61,7 @@ class Decision:
     complexity: Complexity
     wanted: Wanted
     asks_nothing: bool = False
+    weighed_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +92,14 @@ def decide(reading: Reading, classifier: RouteClassifier | None = None) -> Decis
         return Decision(Route.NARRATIVE, 0.5, "it asks nothing", Complexity.SIMPLE, Wanted(), asks_nothing=True)
     parts = _parts(reading)
     route, confidence, why = _route(reading, parts)
-    if classifier is not None:
+    weighed_by = ""
+    if classifier is not None and allowed_routes(reading, route, confidence) != (route,):
         route, confidence, why = _weighed(classifier, reading, route, confidence, why)
+        weighed_by = classifier.name
     wanted = Wanted() if route is Route.NARRATIVE else _wanted(reading, parts)
-    return Decision(route, confidence, f"{_named(reading, parts)}{why}", _complexity(reading, route, wanted), wanted)
+    complexity = _complexity(reading, route, wanted)
+    reason = f"{_named(reading, parts)}{why}"
+    return Decision(route, confidence, reason, complexity, wanted, weighed_by=weighed_by)
 
 
 def wanted_of(reading: Reading) -> Wanted:
@@ -102,8 +112,6 @@ def _weighed(
 ) -> tuple[Route, float, str]:
     """The classifier's choice among the routes that the rules leave open."""
     allowed = allowed_routes(reading, by_rules, confidence)
-    if allowed == (by_rules,):
-        return by_rules, confidence, why
     odds = classifier.classify(reading, by_rules, confidence)
     likely = ", ".join(f"{route.name.lower()} {odds.of(route):.2f}" for route in Route)
     route = choose(odds, allowed)
@@ -296,7 +304,10 @@ def _wanted(reading: Reading, parts: _Parts) -> Wanted:
 def _complexity(reading: Reading, route: Route, wanted: Wanted) -> Complexity:
     if route is Route.COMPOSITE or wanted.count > 1 or (route is Route.STRUCTURED and reading.has(Cue.COMPUTE)):
         return Complexity.MULTI
-    return Complexity.SIMPLE if route is Route.STRUCTURED else Complexity.SINGLE
+    if route is Route.STRUCTURED:
+        several = len(split_questions(reading.question, reading.language)) > 1
+        return Complexity.MULTI if several else Complexity.SIMPLE
+    return Complexity.MULTI if needs_several_steps(reading.question, reading.language) else Complexity.SINGLE
 
 
 def _named(reading: Reading, parts: _Parts) -> str:

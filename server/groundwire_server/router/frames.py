@@ -7,10 +7,12 @@ from enum import IntEnum
 
 from groundwire_server.errors import Cause
 from groundwire_server.evidence import (
+    Degradation,
     EndReason,
     Filter,
     Header,
     MetricQuery,
+    ModelUsage,
     Outcomes,
     PlanStep,
     Refusal,
@@ -119,7 +121,10 @@ class Clarification:
 
 @dataclass(frozen=True, slots=True)
 class RouteDecision:
-    """What kind of evidence a question needs, and why."""
+    """What kind of evidence a question needs, and why.
+
+    degradations, model_usage: of Route; in Ask they stand in the summary.
+    """
 
     route: Route
     confidence: float
@@ -130,6 +135,8 @@ class RouteDecision:
     filter_suggested: Filter | None = None
     clarification: Clarification | None = None
     refusal: Refusal | None = None
+    degradations: tuple[Degradation, ...] = ()
+    model_usage: tuple[ModelUsage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,17 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from groundwire_server.errors import ErrorReason, InvalidRequest, Violation
-from groundwire_server.evidence import Call, Family, MetricQuery, RefusalReason, check_filter_in_each, make_refusal
+from groundwire_server.evidence import (
+    Call,
+    Degradation,
+    Family,
+    MetricQuery,
+    PlanStep,
+    RefusalReason,
+    check_filter_in_each,
+    make_refusal,
+)
+from groundwire_server.llm import ModelProvider, Usage, load_prompt, model_usage
 from groundwire_server.metric import FACT_ATTRIBUTES
 from groundwire_server.narrative import RetrievalLimits, check_question, refuse_outside_names
 from groundwire_server.router.clarify import clarify, clarify_everything
@@ -16,6 +26,7 @@ from groundwire_server.router.classifier import RouteClassifier
 from groundwire_server.router.decide import Decision, Wanted, decide, wanted_of
 from groundwire_server.router.frames import Clarification, Complexity, Route, RouteDecision, Turn
 from groundwire_server.router.history import borrowed_slots, resolve
+from groundwire_server.router.model_router import ModelRouter
 from groundwire_server.router.reading import Reading, read_question
 from groundwire_server.security import SecurityGate
 from groundwire_server.text import detect_language
@@ -26,24 +37,44 @@ if TYPE_CHECKING:
 __all__ = ["Routed", "RouterLimits", "check_conversation", "decide_route", "route"]
 
 _NO_GATE = SecurityGate()
+_NO_USAGE = Usage()
+RULES_STEP = PlanStep("route", "rules")
 
 
 @dataclass(frozen=True, slots=True)
 class RouterLimits:
-    """What a question may bring along and ask for, and who weighs its route where the rules are not sure."""
+    """What a question may bring along and ask for, and who judges it where the rules are not sure.
+
+    Attributes:
+        classifier: who weighs its route; None: nobody, the rules hold.
+        model: the language model; None: there is none.
+        route_by_model: whether the model is asked for the route first, and the classifier only where it fails.
+        steps_by_model: whether the model is asked how many steps a question needs that is to be cut only if it needs
+            several.
+    """
 
     retrieval: RetrievalLimits = field(default_factory=RetrievalLimits)
     max_history_turns: int = 20
     max_metric_queries: int = 1000
     classifier: RouteClassifier | None = None
+    model: ModelProvider | None = None
+    route_by_model: bool = False
+    steps_by_model: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Routed:
-    """A decision, and the question as it was read, with the names that it borrows; None: it was refused."""
+    """A decision, and the question as it was read, with the names that it borrows; None: it was refused.
+
+    step: who decided. asks_nothing: it is a greeting or the like. usage: what a model was asked for it.
+    """
 
     decision: RouteDecision
     reading: Reading | None
+    step: PlanStep = RULES_STEP
+    asks_nothing: bool = False
+    degradations: tuple[Degradation, ...] = ()
+    usage: Usage = _NO_USAGE
 
 
 def route(
@@ -64,7 +95,10 @@ def route(
     faults = check_conversation(question, history, limits)
     if faults:
         raise InvalidRequest(faults)
-    return decide_route(question, call, snapshots, history, gate, limits).decision
+    routed = decide_route(question, call, snapshots, history, gate, limits)
+    used = routed.usage
+    told = () if limits.model is None or used == _NO_USAGE else (model_usage(limits.model, used),)
+    return replace(routed.decision, degradations=routed.degradations, model_usage=told)
 
 
 def check_conversation(question: str, history: Sequence[Turn], limits: RouterLimits) -> list[Violation]:
@@ -103,7 +137,8 @@ def decide_route(
     reading = resolve(read_question(question, call, snapshots), history, call, snapshots)
     if reading.question != question and refuse_outside_names(reading.question, call, snapshots, gate) is not None:
         return _refused(language)
-    decision = decide(reading, limits.classifier)
+    by_model = ModelRouter(limits.model, call, limits.classifier) if limits.route_by_model and forced is None else None
+    decision = decide(reading, by_model or limits.classifier)
     if decision.wanted.missing == "metric" and not decision.asks_nothing and limits.classifier is not None:
         asked_back = clarify(decision.wanted, call, snapshots, language)
         if not asked_back.options:  # there are no figures to choose from
@@ -131,7 +166,18 @@ def decide_route(
             clarification=_clarification(chosen, call, snapshots, language),
         ),
         reading,
+        _step(decision, limits) if forced is None else PlanStep("route", "caller"),
+        chosen.asks_nothing,
+        () if by_model is None or by_model.lost is None else (by_model.lost,),
+        _NO_USAGE if by_model is None else by_model.usage,
     )
+
+
+def _step(decision: Decision, limits: RouterLimits) -> PlanStep:
+    """Who decided: the rules where they were sure, else who weighed."""
+    if not decision.weighed_by or limits.model is None or decision.weighed_by != "llm":
+        return PlanStep("route", decision.weighed_by) if decision.weighed_by else RULES_STEP
+    return PlanStep("route", "llm", f"{limits.model.name}:{limits.model.model},{load_prompt('route', 'en').purpose}")
 
 
 def _filter_faults(call: Call, snapshots: Sequence[Snapshot]) -> list[Violation]:

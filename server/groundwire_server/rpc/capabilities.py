@@ -38,8 +38,11 @@ BUILT: frozenset[str] = frozenset(
         "metric.versions",
         "resume",
         "retrieval.lexical",
+        "route.soft_budget",
         "soft_budget",
         "token_budget",
+        "tuning.adaptive",
+        "tuning.decomposition",
         "tuning.graph",
         "valid_at",
     }
@@ -57,10 +60,7 @@ NOT_BUILT: frozenset[str] = frozenset(
     {
         "index.representations",
         "index.tree",
-        "route.soft_budget",
-        "tuning.adaptive",
         "tuning.corrective",
-        "tuning.decomposition",
         "tuning.filter_extractor",
         "tuning.postprocessors",
         "tuning.preset",

@@ -16,7 +16,7 @@ from groundwire_server.library import (
     fault_of_declared,
 )
 from groundwire_server.narrative import FUSIONS, check_tuning
-from groundwire_server.query import TRANSFORMS
+from groundwire_server.query import DECOMPOSERS, TRANSFORMS
 from groundwire_server.rpc.decode_narrative import decode_tuning
 from groundwire_server.rpc.findings import Findings
 from groundwire_server.rpc.named_settings import NAMED, default_text
@@ -122,6 +122,10 @@ def _tuning(message: narrative_pb2.RetrievalTuning, findings: Findings) -> dict[
         values["fusion"] = tuning.fusion
     if tuning.query_transform in ("none", *TRANSFORMS):
         values["query_transform"] = tuning.query_transform
+    if tuning.decomposition in ("none", *DECOMPOSERS):
+        values["decomposition"] = tuning.decomposition
+    if tuning.adaptive is not None:
+        values["adaptive"] = tuning.adaptive
     if tuning.glossary_variants is not None:
         values["glossary_variants"] = tuning.glossary_variants
     if tuning.graph is not None:

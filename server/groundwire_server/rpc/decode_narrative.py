@@ -12,13 +12,12 @@ __all__ = ["decode_mode", "decode_retrieve", "decode_tuning"]
 
 # Switches and names of stages that the contract knows and that are not built. A name that nobody knows is refused by
 # the narrative room, with those that are there.
-_NOT_HERE = ("corrective", "tree", "adaptive")
+_NOT_HERE = ("corrective", "tree")
 _NAMES_NOT_HERE: dict[str, frozenset[str]] = {
     "preset": frozenset({"economy", "balanced", "quality"}),
     "reranker": frozenset({"auto", "ce", "colbert", "cross_encoder", "listwise", "maxsim", "splade"}),
     "postprocessors": frozenset({"compress", "fold_duplicates", "lost_in_middle", "mmr"}),
     "filter_extractor": frozenset({"glossary", "llm"}),
-    "decomposition": frozenset({"llm"}),
 }
 
 
@@ -57,7 +56,8 @@ def decode_tuning(message: narrative_pb2.RetrievalTuning, findings: Findings) ->
         library_router=message.library_router,
         fusion=message.fusion,
         graph=message.graph if message.HasField("graph") else None,
-        decomposition=_name(message, "decomposition", findings),
+        decomposition=message.decomposition,
+        adaptive=message.adaptive if message.HasField("adaptive") else None,
     )
 
 

@@ -11,7 +11,7 @@ from groundwire_server.rpc.named_settings import NAMED, default_text, setting_te
 __all__ = ["encode_library"]
 
 # Settings that have a field of their own.
-_IN_TUNING = frozenset({"fusion", "glossary_variants", "graph", "query_transform"})
+_IN_TUNING = frozenset({"adaptive", "decomposition", "fusion", "glossary_variants", "graph", "query_transform"})
 
 
 def encode_library(info: LibraryInfo) -> admin_pb2.Library:
@@ -59,8 +59,8 @@ def _tuning(config: LibraryConfig) -> narrative_pb2.RetrievalTuning:
         corrective=False,
         tree=False,
         graph=config.graph,
-        decomposition="none",
-        adaptive=False,
+        decomposition=config.decomposition,
+        adaptive=config.adaptive,
     )
 
 

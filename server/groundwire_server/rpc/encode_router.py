@@ -14,7 +14,13 @@ from groundwire_server.router import (
     SubCall,
     SubCallSummary,
 )
-from groundwire_server.rpc.encode_stream import encode_plan, encode_query, encode_refusal
+from groundwire_server.rpc.encode_stream import (
+    encode_degradation,
+    encode_model_usage,
+    encode_plan,
+    encode_query,
+    encode_refusal,
+)
 from groundwire_server.rpc.encode_value import encode_cause, encode_filter, encode_span, wire_text
 from groundwire_server.rpc.frames import FrameEncoder
 
@@ -31,14 +37,14 @@ def encode_ask(
             case RouteDecision() as decision:
                 yield router_pb2.AskResponse(route=encode_decision(decision), sub_call_index=branch)
             case SubCall() as call:
+                if encoder.place is not None:
+                    encoder.place.plan(call.plan)
                 yield router_pb2.AskResponse(sub_call=_sub_call(call), sub_call_index=branch)
             case AnswerPart() as part:
                 yield router_pb2.AskResponse(answer=_answer(part), sub_call_index=branch)
             case Clarification() as clarification:
                 yield router_pb2.AskResponse(clarification=_clarification(clarification), sub_call_index=branch)
             case SubCallSummary() as summary:
-                if encoder.place is not None:
-                    encoder.place.plan(call.plan)
                 yield router_pb2.AskResponse(sub_call_summary=_sub_call_summary(summary), sub_call_index=branch)
             case frame:
                 yield from encoder.encode(frame, sub_call_index=branch)
@@ -58,6 +64,8 @@ def encode_decision(decision: RouteDecision) -> router_pb2.RouteResponse:
         message.filter_suggested.CopyFrom(encode_filter(decision.filter_suggested))
     if decision.clarification is not None:
         message.clarification.CopyFrom(_clarification(decision.clarification))
+    message.degradations.extend(encode_degradation(each) for each in decision.degradations)
+    message.model_usage.extend(encode_model_usage(each) for each in decision.model_usage)
     if decision.refusal is not None:
         message.refusal.CopyFrom(encode_refusal(decision.refusal))
     return message

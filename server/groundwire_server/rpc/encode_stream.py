@@ -14,6 +14,7 @@ from groundwire_server.evidence import (
     MetricNotFound,
     MetricOutcome,
     MetricQuery,
+    ModelUsage,
     PlanStep,
     Progress,
     Refusal,
@@ -36,6 +37,7 @@ __all__ = [
     "encode_calculation",
     "encode_degradation",
     "encode_header",
+    "encode_model_usage",
     "encode_outcome",
     "encode_plan",
     "encode_progress",
@@ -171,6 +173,17 @@ def _fill_timing(message: stream_pb2.StageTiming, timing: StageTiming) -> None:
     message.library_id = timing.library_id
 
 
+def encode_model_usage(usage: ModelUsage) -> stream_pb2.ModelUsage:
+    """What a model was asked, and what that cost."""
+    return stream_pb2.ModelUsage(
+        model=wire_text(usage.model),
+        calls=usage.calls,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cost=usage.cost,
+    )
+
+
 def encode_summary(summary: Summary, *, returned: int, explain: ExplainLevel) -> stream_pb2.StreamSummary:
     """The last frame. `returned` is what was really sent."""
     message = stream_pb2.StreamSummary(
@@ -182,14 +195,7 @@ def encode_summary(summary: Summary, *, returned: int, explain: ExplainLevel) ->
     )
     for timing in summary.timings:
         _fill_timing(message.timings.add(), timing)
-    for usage in summary.model_usage:
-        message.model_usage.add(
-            model=wire_text(usage.model),
-            calls=usage.calls,
-            input_tokens=usage.input_tokens,
-            output_tokens=usage.output_tokens,
-            cost=usage.cost,
-        )
+    message.model_usage.extend(map(encode_model_usage, summary.model_usage))
     if summary.refusal is not None:
         message.refusal.CopyFrom(encode_refusal(summary.refusal))
     if explain is not ExplainLevel.NONE:

@@ -28,9 +28,11 @@ def _truth(text: str) -> bool:
 
 # How each is read, and what its text must be. Label and names are judged by the config itself.
 NAMED: dict[str, tuple[Callable[[str], object], str]] = {
+    "adaptive": (_truth, "true or false"),
     "ambiguous": (str, "text"),
     "b": (_number, "number"),
     "budget_unit": (str, "text"),
+    "decomposition": (str, "text"),
     "default_label": (str, "text"),
     "fusion": (str, "text"),
     "glossary_variants": (_truth, "true or false"),

@@ -141,8 +141,6 @@ class ReadService:
 
         findings = Findings()
         options = decode_options(request.options, findings, request_id=call.request_id)
-        if options.soft_budget is not None:
-            findings.uses("route.soft_budget")
         if request.options.HasField("resume"):
             findings.add("options.resume", ErrorReason.CONTRADICTION, "a decision is one answer, and none of a stream")
         history = decode_history(request.history, findings)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from groundwire._model.filter import Filter
 from groundwire._model.metric import MetricQuery
 from groundwire._model.named import NamedEnum
-from groundwire._model.stream import Refusal
+from groundwire._model.stream import Degradation, ModelUsage, Refusal
 from groundwire._model.value import Span
 
 __all__ = ["Clarification", "ClarificationOption", "Complexity", "Route", "RouteDecision", "Slot", "Turn", "TurnRole"]
@@ -77,7 +77,10 @@ class Clarification:
 
 @dataclass(frozen=True, slots=True)
 class RouteDecision:
-    """The decision, why, and what was recognised. `confidence` is between 0 and 1."""
+    """The decision, why, and what was recognised. `confidence` is between 0 and 1.
+
+    degradations, model_usage: of `route`; those of `ask` stand in its summary.
+    """
 
     route: Route
     confidence: float = 0.0
@@ -88,3 +91,5 @@ class RouteDecision:
     complexity: Complexity = Complexity.UNSPECIFIED
     clarification: Clarification | None = None
     refusal: Refusal | None = None
+    degradations: tuple[Degradation, ...] = ()
+    model_usage: tuple[ModelUsage, ...] = ()

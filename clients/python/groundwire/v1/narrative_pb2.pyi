@@ -139,9 +139,11 @@ class RetrievalTuning(google.protobuf.message.Message):
     graph: builtins.bool
     """Relation graph as a further leg; its evidence paths come as GraphPath snippets after the passages."""
     decomposition: builtins.str
-    """Ask only: decomposition into sub-questions, e.g. "llm"."""
+    """Ask only: decomposition into sub-questions: "llm", "rules"."""
     adaptive: builtins.bool
-    """Ask only: decompose only questions that the classifier calls multi."""
+    """Ask only: decompose only questions that the classifier calls multi; where no decomposition is named, by "llm" if
+    the server has a language model, else by "rules".
+    """
     @property
     def postprocessors(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
         """Postprocessors in the order to run, e.g. "mmr", "lost_in_middle", "compress", "fold_duplicates"."""

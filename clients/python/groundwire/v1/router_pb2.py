@@ -20,7 +20,7 @@ from groundwire.v1 import stream_pb2 as groundwire_dot_v1_dot_stream__pb2
 from groundwire.v1 import value_pb2 as groundwire_dot_v1_dot_value__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1agroundwire/v1/router.proto\x12\rgroundwire.v1\x1a\x1agroundwire/v1/errors.proto\x1a\x1agroundwire/v1/filter.proto\x1a\x1agroundwire/v1/metric.proto\x1a\x1dgroundwire/v1/narrative.proto\x1a\x1agroundwire/v1/stream.proto\x1a\x19groundwire/v1/value.proto\"s\n\x0cRouteRequest\x12+\n\x07options\x18\x01 \x01(\x0b\x32\x1a.groundwire.v1.CallOptions\x12\x10\n\x08question\x18\x02 \x01(\t\x12$\n\x07history\x18\x03 \x03(\x0b\x32\x13.groundwire.v1.Turn\";\n\x04Turn\x12%\n\x04role\x18\x01 \x01(\x0e\x32\x17.groundwire.v1.TurnRole\x12\x0c\n\x04text\x18\x02 \x01(\t\"\xee\x02\n\rRouteResponse\x12#\n\x05route\x18\x01 \x01(\x0e\x32\x14.groundwire.v1.Route\x12\x12\n\nconfidence\x18\x02 \x01(\x01\x12\x0e\n\x06reason\x18\x03 \x01(\t\x12\"\n\x05slots\x18\x04 \x03(\x0b\x32\x13.groundwire.v1.Slot\x12\x32\n\x0emetric_queries\x18\x05 \x03(\x0b\x32\x1a.groundwire.v1.MetricQuery\x12/\n\x10\x66ilter_suggested\x18\x06 \x01(\x0b\x32\x15.groundwire.v1.Filter\x12-\n\ncomplexity\x18\x07 \x01(\x0e\x32\x19.groundwire.v1.Complexity\x12\x33\n\rclarification\x18\x08 \x01(\x0b\x32\x1c.groundwire.v1.Clarification\x12\'\n\x07refusal\x18\t \x01(\x0b\x32\x16.groundwire.v1.Refusal\"R\n\x04Slot\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0b\n\x03raw\x18\x02 \x01(\t\x12\x0c\n\x04\x63ode\x18\x03 \x01(\t\x12!\n\x04span\x18\x04 \x01(\x0b\x32\x13.groundwire.v1.Span\"m\n\rClarification\x12\x15\n\rmissing_param\x18\x01 \x01(\t\x12\x10\n\x08question\x18\x02 \x01(\t\x12\x33\n\x07options\x18\x03 \x03(\x0b\x32\".groundwire.v1.ClarificationOption\"2\n\x13\x43larificationOption\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\r\n\x05label\x18\x02 \x01(\t\"\xb4\x02\n\nAskRequest\x12+\n\x07options\x18\x01 \x01(\x0b\x32\x1a.groundwire.v1.CallOptions\x12\x10\n\x08question\x18\x02 \x01(\t\x12)\n\x0b\x66orce_route\x18\x03 \x01(\x0e\x32\x14.groundwire.v1.Route\x12\r\n\x05top_k\x18\x04 \x01(\x05\x12$\n\x07history\x18\x05 \x03(\x0b\x32\x13.groundwire.v1.Turn\x12.\n\x06tuning\x18\x06 \x01(\x0b\x32\x1e.groundwire.v1.RetrievalTuning\x12+\n\x06writer\x18\x07 \x01(\x0e\x32\x1b.groundwire.v1.AnswerWriter\x12*\n\x04mode\x18\x08 \x01(\x0e\x32\x1c.groundwire.v1.RetrievalMode\"\x96\x04\n\x0b\x41skResponse\x12-\n\x06header\x18\x01 \x01(\x0b\x32\x1b.groundwire.v1.StreamHeaderH\x00\x12-\n\x05route\x18\x02 \x01(\x0b\x32\x1c.groundwire.v1.RouteResponseH\x00\x12*\n\x08sub_call\x18\x03 \x01(\x0b\x32\x16.groundwire.v1.SubCallH\x00\x12\x31\n\x08outcomes\x18\x04 \x01(\x0b\x32\x1d.groundwire.v1.MetricOutcomesH\x00\x12,\n\x05\x62\x61tch\x18\x05 \x01(\x0b\x32\x1b.groundwire.v1.SnippetBatchH\x00\x12+\n\x06\x61nswer\x18\x06 \x01(\x0b\x32\x19.groundwire.v1.AnswerPartH\x00\x12\x35\n\rclarification\x18\x07 \x01(\x0b\x32\x1c.groundwire.v1.ClarificationH\x00\x12+\n\x08progress\x18\x08 \x01(\x0b\x32\x17.groundwire.v1.ProgressH\x00\x12\x39\n\x10sub_call_summary\x18\t \x01(\x0b\x32\x1d.groundwire.v1.SubCallSummaryH\x00\x12/\n\x07summary\x18\n \x01(\x0b\x32\x1c.groundwire.v1.StreamSummaryH\x00\x12\x16\n\x0esub_call_index\x18\x0f \x01(\x05\x42\x07\n\x05\x66rame\"\x81\x01\n\x07SubCall\x12#\n\x05route\x18\x01 \x01(\x0e\x32\x14.groundwire.v1.Route\x12\x14\n\x0csub_question\x18\x02 \x01(\t\x12\x14\n\x0cparent_index\x18\x03 \x01(\x05\x12%\n\x04plan\x18\x04 \x03(\x0b\x32\x17.groundwire.v1.PlanStep\"\x9e\x01\n\x0eSubCallSummary\x12,\n\nend_reason\x18\x01 \x01(\x0e\x32\x18.groundwire.v1.EndReason\x12\'\n\x07refusal\x18\x02 \x01(\x0b\x32\x16.groundwire.v1.Refusal\x12#\n\x05\x65rror\x18\x03 \x01(\x0b\x32\x14.groundwire.v1.Cause\x12\x10\n\x08returned\x18\x04 \x01(\x05\"\x95\x01\n\nAnswerPart\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x19\n\x11\x63ited_snippet_ids\x18\x02 \x03(\t\x12+\n\x06origin\x18\x03 \x01(\x0e\x32\x1b.groundwire.v1.AnswerOrigin\x12\x31\n\x14unchecked_quantities\x18\x04 \x03(\x0b\x32\x13.groundwire.v1.Span*^\n\x05Route\x12\x15\n\x11ROUTE_UNSPECIFIED\x10\x00\x12\x14\n\x10ROUTE_STRUCTURED\x10\x01\x12\x13\n\x0fROUTE_NARRATIVE\x10\x02\x12\x13\n\x0fROUTE_COMPOSITE\x10\x03*R\n\x08TurnRole\x12\x19\n\x15TURN_ROLE_UNSPECIFIED\x10\x00\x12\x12\n\x0eTURN_ROLE_USER\x10\x01\x12\x17\n\x13TURN_ROLE_ASSISTANT\x10\x02*l\n\nComplexity\x12\x1a\n\x16\x43OMPLEXITY_UNSPECIFIED\x10\x00\x12\x15\n\x11\x43OMPLEXITY_SIMPLE\x10\x01\x12\x15\n\x11\x43OMPLEXITY_SINGLE\x10\x02\x12\x14\n\x10\x43OMPLEXITY_MULTI\x10\x03*|\n\x0c\x41nswerWriter\x12\x1d\n\x19\x41NSWER_WRITER_UNSPECIFIED\x10\x00\x12\x16\n\x12\x41NSWER_WRITER_NONE\x10\x01\x12\x1c\n\x18\x41NSWER_WRITER_EXTRACTIVE\x10\x02\x12\x17\n\x13\x41NSWER_WRITER_MODEL\x10\x03*\x95\x01\n\x0c\x41nswerOrigin\x12\x1d\n\x19\x41NSWER_ORIGIN_UNSPECIFIED\x10\x00\x12\x17\n\x13\x41NSWER_ORIGIN_FACTS\x10\x01\x12\x1b\n\x17\x41NSWER_ORIGIN_QUOTATION\x10\x02\x12\x17\n\x13\x41NSWER_ORIGIN_MODEL\x10\x03\x12\x17\n\x13\x41NSWER_ORIGIN_FIXED\x10\x04\x32\x9d\x01\n\rRouterService\x12G\n\x05Route\x12\x1b.groundwire.v1.RouteRequest\x1a\x1c.groundwire.v1.RouteResponse\"\x03\x90\x02\x01\x12\x43\n\x03\x41sk\x12\x19.groundwire.v1.AskRequest\x1a\x1a.groundwire.v1.AskResponse\"\x03\x90\x02\x01\x30\x01\x42\x1eP\x01Z\x1agroundwire/v1;groundwirev1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1agroundwire/v1/router.proto\x12\rgroundwire.v1\x1a\x1agroundwire/v1/errors.proto\x1a\x1agroundwire/v1/filter.proto\x1a\x1agroundwire/v1/metric.proto\x1a\x1dgroundwire/v1/narrative.proto\x1a\x1agroundwire/v1/stream.proto\x1a\x19groundwire/v1/value.proto\"s\n\x0cRouteRequest\x12+\n\x07options\x18\x01 \x01(\x0b\x32\x1a.groundwire.v1.CallOptions\x12\x10\n\x08question\x18\x02 \x01(\t\x12$\n\x07history\x18\x03 \x03(\x0b\x32\x13.groundwire.v1.Turn\";\n\x04Turn\x12%\n\x04role\x18\x01 \x01(\x0e\x32\x17.groundwire.v1.TurnRole\x12\x0c\n\x04text\x18\x02 \x01(\t\"\xd0\x03\n\rRouteResponse\x12#\n\x05route\x18\x01 \x01(\x0e\x32\x14.groundwire.v1.Route\x12\x12\n\nconfidence\x18\x02 \x01(\x01\x12\x0e\n\x06reason\x18\x03 \x01(\t\x12\"\n\x05slots\x18\x04 \x03(\x0b\x32\x13.groundwire.v1.Slot\x12\x32\n\x0emetric_queries\x18\x05 \x03(\x0b\x32\x1a.groundwire.v1.MetricQuery\x12/\n\x10\x66ilter_suggested\x18\x06 \x01(\x0b\x32\x15.groundwire.v1.Filter\x12-\n\ncomplexity\x18\x07 \x01(\x0e\x32\x19.groundwire.v1.Complexity\x12\x33\n\rclarification\x18\x08 \x01(\x0b\x32\x1c.groundwire.v1.Clarification\x12\'\n\x07refusal\x18\t \x01(\x0b\x32\x16.groundwire.v1.Refusal\x12\x30\n\x0c\x64\x65gradations\x18\n \x03(\x0b\x32\x1a.groundwire.v1.Degradation\x12.\n\x0bmodel_usage\x18\x0b \x03(\x0b\x32\x19.groundwire.v1.ModelUsage\"R\n\x04Slot\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0b\n\x03raw\x18\x02 \x01(\t\x12\x0c\n\x04\x63ode\x18\x03 \x01(\t\x12!\n\x04span\x18\x04 \x01(\x0b\x32\x13.groundwire.v1.Span\"m\n\rClarification\x12\x15\n\rmissing_param\x18\x01 \x01(\t\x12\x10\n\x08question\x18\x02 \x01(\t\x12\x33\n\x07options\x18\x03 \x03(\x0b\x32\".groundwire.v1.ClarificationOption\"2\n\x13\x43larificationOption\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\r\n\x05label\x18\x02 \x01(\t\"\xb4\x02\n\nAskRequest\x12+\n\x07options\x18\x01 \x01(\x0b\x32\x1a.groundwire.v1.CallOptions\x12\x10\n\x08question\x18\x02 \x01(\t\x12)\n\x0b\x66orce_route\x18\x03 \x01(\x0e\x32\x14.groundwire.v1.Route\x12\r\n\x05top_k\x18\x04 \x01(\x05\x12$\n\x07history\x18\x05 \x03(\x0b\x32\x13.groundwire.v1.Turn\x12.\n\x06tuning\x18\x06 \x01(\x0b\x32\x1e.groundwire.v1.RetrievalTuning\x12+\n\x06writer\x18\x07 \x01(\x0e\x32\x1b.groundwire.v1.AnswerWriter\x12*\n\x04mode\x18\x08 \x01(\x0e\x32\x1c.groundwire.v1.RetrievalMode\"\x96\x04\n\x0b\x41skResponse\x12-\n\x06header\x18\x01 \x01(\x0b\x32\x1b.groundwire.v1.StreamHeaderH\x00\x12-\n\x05route\x18\x02 \x01(\x0b\x32\x1c.groundwire.v1.RouteResponseH\x00\x12*\n\x08sub_call\x18\x03 \x01(\x0b\x32\x16.groundwire.v1.SubCallH\x00\x12\x31\n\x08outcomes\x18\x04 \x01(\x0b\x32\x1d.groundwire.v1.MetricOutcomesH\x00\x12,\n\x05\x62\x61tch\x18\x05 \x01(\x0b\x32\x1b.groundwire.v1.SnippetBatchH\x00\x12+\n\x06\x61nswer\x18\x06 \x01(\x0b\x32\x19.groundwire.v1.AnswerPartH\x00\x12\x35\n\rclarification\x18\x07 \x01(\x0b\x32\x1c.groundwire.v1.ClarificationH\x00\x12+\n\x08progress\x18\x08 \x01(\x0b\x32\x17.groundwire.v1.ProgressH\x00\x12\x39\n\x10sub_call_summary\x18\t \x01(\x0b\x32\x1d.groundwire.v1.SubCallSummaryH\x00\x12/\n\x07summary\x18\n \x01(\x0b\x32\x1c.groundwire.v1.StreamSummaryH\x00\x12\x16\n\x0esub_call_index\x18\x0f \x01(\x05\x42\x07\n\x05\x66rame\"\x81\x01\n\x07SubCall\x12#\n\x05route\x18\x01 \x01(\x0e\x32\x14.groundwire.v1.Route\x12\x14\n\x0csub_question\x18\x02 \x01(\t\x12\x14\n\x0cparent_index\x18\x03 \x01(\x05\x12%\n\x04plan\x18\x04 \x03(\x0b\x32\x17.groundwire.v1.PlanStep\"\x9e\x01\n\x0eSubCallSummary\x12,\n\nend_reason\x18\x01 \x01(\x0e\x32\x18.groundwire.v1.EndReason\x12\'\n\x07refusal\x18\x02 \x01(\x0b\x32\x16.groundwire.v1.Refusal\x12#\n\x05\x65rror\x18\x03 \x01(\x0b\x32\x14.groundwire.v1.Cause\x12\x10\n\x08returned\x18\x04 \x01(\x05\"\x95\x01\n\nAnswerPart\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x19\n\x11\x63ited_snippet_ids\x18\x02 \x03(\t\x12+\n\x06origin\x18\x03 \x01(\x0e\x32\x1b.groundwire.v1.AnswerOrigin\x12\x31\n\x14unchecked_quantities\x18\x04 \x03(\x0b\x32\x13.groundwire.v1.Span*^\n\x05Route\x12\x15\n\x11ROUTE_UNSPECIFIED\x10\x00\x12\x14\n\x10ROUTE_STRUCTURED\x10\x01\x12\x13\n\x0fROUTE_NARRATIVE\x10\x02\x12\x13\n\x0fROUTE_COMPOSITE\x10\x03*R\n\x08TurnRole\x12\x19\n\x15TURN_ROLE_UNSPECIFIED\x10\x00\x12\x12\n\x0eTURN_ROLE_USER\x10\x01\x12\x17\n\x13TURN_ROLE_ASSISTANT\x10\x02*l\n\nComplexity\x12\x1a\n\x16\x43OMPLEXITY_UNSPECIFIED\x10\x00\x12\x15\n\x11\x43OMPLEXITY_SIMPLE\x10\x01\x12\x15\n\x11\x43OMPLEXITY_SINGLE\x10\x02\x12\x14\n\x10\x43OMPLEXITY_MULTI\x10\x03*|\n\x0c\x41nswerWriter\x12\x1d\n\x19\x41NSWER_WRITER_UNSPECIFIED\x10\x00\x12\x16\n\x12\x41NSWER_WRITER_NONE\x10\x01\x12\x1c\n\x18\x41NSWER_WRITER_EXTRACTIVE\x10\x02\x12\x17\n\x13\x41NSWER_WRITER_MODEL\x10\x03*\x95\x01\n\x0c\x41nswerOrigin\x12\x1d\n\x19\x41NSWER_ORIGIN_UNSPECIFIED\x10\x00\x12\x17\n\x13\x41NSWER_ORIGIN_FACTS\x10\x01\x12\x1b\n\x17\x41NSWER_ORIGIN_QUOTATION\x10\x02\x12\x17\n\x13\x41NSWER_ORIGIN_MODEL\x10\x03\x12\x17\n\x13\x41NSWER_ORIGIN_FIXED\x10\x04\x32\x9d\x01\n\rRouterService\x12G\n\x05Route\x12\x1b.groundwire.v1.RouteRequest\x1a\x1c.groundwire.v1.RouteResponse\"\x03\x90\x02\x01\x12\x43\n\x03\x41sk\x12\x19.groundwire.v1.AskRequest\x1a\x1a.groundwire.v1.AskResponse\"\x03\x90\x02\x01\x30\x01\x42\x1eP\x01Z\x1agroundwire/v1;groundwirev1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -32,38 +32,38 @@ if _descriptor._USE_C_DESCRIPTORS == False:
   _globals['_ROUTERSERVICE'].methods_by_name['Route']._serialized_options = b'\220\002\001'
   _globals['_ROUTERSERVICE'].methods_by_name['Ask']._options = None
   _globals['_ROUTERSERVICE'].methods_by_name['Ask']._serialized_options = b'\220\002\001'
-  _globals['_ROUTE']._serialized_start=2302
-  _globals['_ROUTE']._serialized_end=2396
-  _globals['_TURNROLE']._serialized_start=2398
-  _globals['_TURNROLE']._serialized_end=2480
-  _globals['_COMPLEXITY']._serialized_start=2482
-  _globals['_COMPLEXITY']._serialized_end=2590
-  _globals['_ANSWERWRITER']._serialized_start=2592
-  _globals['_ANSWERWRITER']._serialized_end=2716
-  _globals['_ANSWERORIGIN']._serialized_start=2719
-  _globals['_ANSWERORIGIN']._serialized_end=2868
+  _globals['_ROUTE']._serialized_start=2400
+  _globals['_ROUTE']._serialized_end=2494
+  _globals['_TURNROLE']._serialized_start=2496
+  _globals['_TURNROLE']._serialized_end=2578
+  _globals['_COMPLEXITY']._serialized_start=2580
+  _globals['_COMPLEXITY']._serialized_end=2688
+  _globals['_ANSWERWRITER']._serialized_start=2690
+  _globals['_ANSWERWRITER']._serialized_end=2814
+  _globals['_ANSWERORIGIN']._serialized_start=2817
+  _globals['_ANSWERORIGIN']._serialized_end=2966
   _globals['_ROUTEREQUEST']._serialized_start=215
   _globals['_ROUTEREQUEST']._serialized_end=330
   _globals['_TURN']._serialized_start=332
   _globals['_TURN']._serialized_end=391
   _globals['_ROUTERESPONSE']._serialized_start=394
-  _globals['_ROUTERESPONSE']._serialized_end=760
-  _globals['_SLOT']._serialized_start=762
-  _globals['_SLOT']._serialized_end=844
-  _globals['_CLARIFICATION']._serialized_start=846
-  _globals['_CLARIFICATION']._serialized_end=955
-  _globals['_CLARIFICATIONOPTION']._serialized_start=957
-  _globals['_CLARIFICATIONOPTION']._serialized_end=1007
-  _globals['_ASKREQUEST']._serialized_start=1010
-  _globals['_ASKREQUEST']._serialized_end=1318
-  _globals['_ASKRESPONSE']._serialized_start=1321
-  _globals['_ASKRESPONSE']._serialized_end=1855
-  _globals['_SUBCALL']._serialized_start=1858
-  _globals['_SUBCALL']._serialized_end=1987
-  _globals['_SUBCALLSUMMARY']._serialized_start=1990
-  _globals['_SUBCALLSUMMARY']._serialized_end=2148
-  _globals['_ANSWERPART']._serialized_start=2151
-  _globals['_ANSWERPART']._serialized_end=2300
-  _globals['_ROUTERSERVICE']._serialized_start=2871
-  _globals['_ROUTERSERVICE']._serialized_end=3028
+  _globals['_ROUTERESPONSE']._serialized_end=858
+  _globals['_SLOT']._serialized_start=860
+  _globals['_SLOT']._serialized_end=942
+  _globals['_CLARIFICATION']._serialized_start=944
+  _globals['_CLARIFICATION']._serialized_end=1053
+  _globals['_CLARIFICATIONOPTION']._serialized_start=1055
+  _globals['_CLARIFICATIONOPTION']._serialized_end=1105
+  _globals['_ASKREQUEST']._serialized_start=1108
+  _globals['_ASKREQUEST']._serialized_end=1416
+  _globals['_ASKRESPONSE']._serialized_start=1419
+  _globals['_ASKRESPONSE']._serialized_end=1953
+  _globals['_SUBCALL']._serialized_start=1956
+  _globals['_SUBCALL']._serialized_end=2085
+  _globals['_SUBCALLSUMMARY']._serialized_start=2088
+  _globals['_SUBCALLSUMMARY']._serialized_end=2246
+  _globals['_ANSWERPART']._serialized_start=2249
+  _globals['_ANSWERPART']._serialized_end=2398
+  _globals['_ROUTERSERVICE']._serialized_start=2969
+  _globals['_ROUTERSERVICE']._serialized_end=3126
 # @@protoc_insertion_point(module_scope)

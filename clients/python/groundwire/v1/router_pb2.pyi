@@ -233,6 +233,8 @@ class RouteResponse(google.protobuf.message.Message):
     COMPLEXITY_FIELD_NUMBER: builtins.int
     CLARIFICATION_FIELD_NUMBER: builtins.int
     REFUSAL_FIELD_NUMBER: builtins.int
+    DEGRADATIONS_FIELD_NUMBER: builtins.int
+    MODEL_USAGE_FIELD_NUMBER: builtins.int
     route: global___Route.ValueType
     """Kind of evidence."""
     confidence: builtins.float
@@ -247,7 +249,9 @@ class RouteResponse(google.protobuf.message.Message):
 
     @property
     def metric_queries(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[groundwire.v1.metric_pb2.MetricQuery]:
-        """Queries that the structured branch would ask, at most Limits.max_metric_queries."""
+        """Queries that the structured branch would ask, at most Limits.max_metric_queries. Of a question that Ask cuts into
+        several: those of all of them.
+        """
 
     @property
     def filter_suggested(self) -> groundwire.v1.filter_pb2.Filter:
@@ -261,6 +265,14 @@ class RouteResponse(google.protobuf.message.Message):
     def refusal(self) -> groundwire.v1.stream_pb2.Refusal:
         """Set when the question lies behind the security gate; then no query and no filter is given."""
 
+    @property
+    def degradations(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[groundwire.v1.stream_pb2.Degradation]:
+        """What ran less well than planned; in Ask it stands in the summary instead."""
+
+    @property
+    def model_usage(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[groundwire.v1.stream_pb2.ModelUsage]:
+        """What a model was asked for the decision; in Ask it stands in the summary instead."""
+
     def __init__(
         self,
         *,
@@ -273,9 +285,11 @@ class RouteResponse(google.protobuf.message.Message):
         complexity: global___Complexity.ValueType = ...,
         clarification: global___Clarification | None = ...,
         refusal: groundwire.v1.stream_pb2.Refusal | None = ...,
+        degradations: collections.abc.Iterable[groundwire.v1.stream_pb2.Degradation] | None = ...,
+        model_usage: collections.abc.Iterable[groundwire.v1.stream_pb2.ModelUsage] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["clarification", b"clarification", "filter_suggested", b"filter_suggested", "refusal", b"refusal"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["clarification", b"clarification", "complexity", b"complexity", "confidence", b"confidence", "filter_suggested", b"filter_suggested", "metric_queries", b"metric_queries", "reason", b"reason", "refusal", b"refusal", "route", b"route", "slots", b"slots"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["clarification", b"clarification", "complexity", b"complexity", "confidence", b"confidence", "degradations", b"degradations", "filter_suggested", b"filter_suggested", "metric_queries", b"metric_queries", "model_usage", b"model_usage", "reason", b"reason", "refusal", b"refusal", "route", b"route", "slots", b"slots"]) -> None: ...
 
 global___RouteResponse = RouteResponse
 
@@ -540,7 +554,7 @@ class SubCallSummary(google.protobuf.message.Message):
     end_reason: groundwire.v1.stream_pb2.EndReason.ValueType
     """Why."""
     returned: builtins.int
-    """Snippets that it sent."""
+    """Snippets that it sent itself; those that an earlier branch has sent are not sent again."""
     @property
     def refusal(self) -> groundwire.v1.stream_pb2.Refusal:
         """Set exactly when end_reason is REFUSED."""

@@ -244,7 +244,7 @@ class _DegradationKindEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper
     DEGRADATION_KIND_POSTPROCESS_SKIPPED: _DegradationKind.ValueType  # 13
     """A postprocessor failed: its input went on unchanged."""
     DEGRADATION_KIND_ROUTER_FALLBACK: _DegradationKind.ValueType  # 14
-    """The question router's model failed: the rules decided."""
+    """The question router's model failed: the rules and what weighs beside them decided."""
     DEGRADATION_KIND_ANSWER_FALLBACK: _DegradationKind.ValueType  # 15
     """The answer's model failed: extractive answer."""
     DEGRADATION_KIND_GRAPH_ABSENT: _DegradationKind.ValueType  # 16
@@ -290,7 +290,7 @@ DEGRADATION_KIND_FILTER_EXTRACTION_SKIPPED: DegradationKind.ValueType  # 12
 DEGRADATION_KIND_POSTPROCESS_SKIPPED: DegradationKind.ValueType  # 13
 """A postprocessor failed: its input went on unchanged."""
 DEGRADATION_KIND_ROUTER_FALLBACK: DegradationKind.ValueType  # 14
-"""The question router's model failed: the rules decided."""
+"""The question router's model failed: the rules and what weighs beside them decided."""
 DEGRADATION_KIND_ANSWER_FALLBACK: DegradationKind.ValueType  # 15
 """The answer's model failed: extractive answer."""
 DEGRADATION_KIND_GRAPH_ABSENT: DegradationKind.ValueType  # 16
