@@ -64,6 +64,7 @@ def test_each_does_what_any_must(name: str) -> None:
 def test_the_checks_tell_a_broken_one() -> None:
     class Guess:
         name = "guess"
+        asks_model = False
 
         def extract(
             self, source: FilterSource, model: ModelProvider | None, passes: Callable[[str], bool], stop: Stop

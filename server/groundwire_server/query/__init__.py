@@ -20,10 +20,18 @@ from groundwire_server.query.transform import (
     Transformed,
     skipped,
 )
-from groundwire_server.query.transforms import HYDE, MAX_PASSAGE_CHARS, TRANSFORMS, make_transform
+from groundwire_server.query.transforms import (
+    CORRECTIVE,
+    HYDE,
+    MAX_PASSAGE_CHARS,
+    TRANSFORMS,
+    make_rewriter,
+    make_transform,
+)
 
 __all__ = [
     "COMPONENT",
+    "CORRECTIVE",
     "DECOMPOSERS",
     "DECOMPOSITION",
     "HYDE",
@@ -39,6 +47,7 @@ __all__ = [
     "Transform",
     "Transformed",
     "make_decomposer",
+    "make_rewriter",
     "make_transform",
     "skipped",
     "split_questions",

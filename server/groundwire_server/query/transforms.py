@@ -21,7 +21,7 @@ from groundwire_server.query.transform import (
 )
 from groundwire_server.text import normalize
 
-__all__ = ["HYDE", "MAX_PASSAGE_CHARS", "TRANSFORMS", "make_transform"]
+__all__ = ["CORRECTIVE", "HYDE", "MAX_PASSAGE_CHARS", "TRANSFORMS", "make_rewriter", "make_transform"]
 
 HYDE = "hyde"
 MAX_PASSAGE_CHARS = 1200
@@ -99,6 +99,15 @@ _ALL: tuple[_ByModel, ...] = (
     _ByModel("rag_fusion", _queries, MAX_QUERIES - 1),
     _ByModel("step_back", _queries, 1),
 )
+
+CORRECTIVE = "corrective"
+_REWRITER = _ByModel(CORRECTIVE, _queries, 1)
+
+
+def make_rewriter() -> Transform:
+    """What writes another query after one that found too little; no call asks for it by name."""
+    return _REWRITER
+
 
 TRANSFORMS: tuple[str, ...] = tuple(sorted(each.name for each in _ALL))
 

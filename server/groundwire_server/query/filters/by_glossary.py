@@ -38,6 +38,7 @@ class GlossaryExtractor:
     """Deterministic; it asks no model."""
 
     name = "glossary"
+    asks_model = False
 
     def extract(
         self, source: FilterSource, model: ModelProvider | None, passes: Callable[[str], bool], stop: Stop

@@ -50,6 +50,7 @@ class ModelExtractor:
     """Asks a model which documents a question asks for. It is shown attributes, and texts that stand in them."""
 
     name = "llm"
+    asks_model = True
 
     def extract(
         self, source: FilterSource, model: ModelProvider | None, passes: Callable[[str], bool], stop: Stop

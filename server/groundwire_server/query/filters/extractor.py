@@ -89,6 +89,11 @@ class FilterExtractor(Protocol):
         """As a call asks for it."""
         ...
 
+    @property
+    def asks_model(self) -> bool:
+        """Whether what it sees of the documents goes to a language model."""
+        ...
+
     def extract(
         self, source: FilterSource, model: ModelProvider | None, passes: Callable[[str], bool], stop: Stop
     ) -> Extracted:
