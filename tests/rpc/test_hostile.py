@@ -109,7 +109,7 @@ def requests(draw: st.DrawFn, name: str) -> list[bytes]:
     return made
 
 
-HIDDEN = (b"kanarienvogel", b"hides in the vault", b"9999", b"secret/")
+HIDDEN = (b"kanarienvogel", b"hides in the vault", b"secret/")
 IDS = st.none() | st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E), max_size=200)
 
 
