@@ -9,13 +9,13 @@ from typing import Any
 
 import grpc
 
+from groundwire._credentials import Pem, is_of_this_machine, show
 from groundwire._errors import GroundwireError
 from groundwire._wire.status import DETAILS_KEY, decode_error
 
 __all__ = ["DEFAULT_ADDRESS", "Target", "resolve_address"]
 
 DEFAULT_ADDRESS = "127.0.0.1:50051"
-_LOOPBACK = ("127.", "localhost", "[::1]", "unix:")
 
 
 def resolve_address(given: str | None, environment: Mapping[str, str] | None = None) -> str:
@@ -35,6 +35,11 @@ class Target:
         self,
         address: str | None = None,
         *,
+        token: str | None = None,
+        ca: Pem | None = None,
+        cert: Pem | None = None,
+        key: Pem | None = None,
+        tls: bool | None = None,
         credentials: grpc.ChannelCredentials | None = None,
         metadata: Sequence[tuple[str, str]] = (),
         timeout: float | None = None,
@@ -42,17 +47,38 @@ class Target:
         """Connects when the first call is made.
 
         address: "host:port" or "unix:/path"; else GROUNDWIRE_ADDRESS, else 127.0.0.1:50051.
-        credentials: TLS; without them the connection is plain text.
-        metadata: goes with every call, e.g. [("authorization", "Bearer ...")].
+        token: says who calls; else GROUNDWIRE_TOKEN; "" for none. To another machine it goes encrypted alone, unless
+            tls is False.
+        ca: PEM of the authority that the server's certificate must be of, a file or its bytes; else GROUNDWIRE_CA, else
+            those that gRPC trusts. cert, key: PEM of a certificate of one's own; else GROUNDWIRE_CERT, GROUNDWIRE_KEY.
+        tls: whether the connection is encrypted; else GROUNDWIRE_TLS, else where there are ca or cert, or a token goes
+            to another machine.
+        credentials: of a channel of grpc, in place of all these but the token.
+        metadata: goes with every call.
         timeout: seconds for each call that does not say its own; ingests and watched jobs have none.
         """
         self.address = resolve_address(address)
-        self._credentials = credentials
-        self._metadata = tuple(metadata)
+        shown = show(
+            self.address,
+            token=token,
+            ca=ca,
+            cert=cert,
+            key=key,
+            tls=tls,
+            credentials=credentials,
+            metadata=metadata,
+        )
+        self._credentials = shown.channel
+        self._metadata = shown.metadata
         self._timeout = timeout
         self._opening = threading.Lock()
         self._channel: Any = None
         self._closed = False
+
+    @property
+    def is_encrypted(self) -> bool:
+        """Whether the connection is encrypted."""
+        return self._credentials is not None
 
     def _open(self, kind: Any, own: Sequence[tuple[str, int]] = ()) -> Any:
         """The channel of grpc or grpc.aio, one for all calls, with its own options. Raises ValueError after `close`."""
@@ -61,7 +87,7 @@ class Target:
                 raise ValueError("the client is closed")
             if self._channel is None:
                 # A proxy of the environment is for others, never for this machine.
-                local = [("grpc.enable_http_proxy", 0)] if self.address.startswith(_LOOPBACK) else []
+                local = [("grpc.enable_http_proxy", 0)] if is_of_this_machine(self.address) else []
                 # A connection of its own: otherwise a client that found nobody at an address makes all others of the
                 # process, also those made later, wait and fail there; and all would share one process of a server.
                 options = [*own, *local, ("grpc.use_local_subchannel_pool", 1)]
@@ -91,7 +117,12 @@ class Target:
         if status == "UNAVAILABLE" and details is None:
             return GroundwireError(
                 f"no server answers at {self.address} ({typed.message}); `groundwire serve` starts one, "
-                "GROUNDWIRE_ADDRESS or Client(address) names another",
+                "GROUNDWIRE_ADDRESS or Client(address) names another"
+                + (
+                    ""
+                    if self._credentials is not None
+                    else ", GROUNDWIRE_CA or Client(ca=) speaks to one that encrypts"
+                ),
                 status=status,
             )
         return typed

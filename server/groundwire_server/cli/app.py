@@ -12,7 +12,7 @@ from click.shell_completion import CompletionItem
 from groundwire_server import __version__
 from groundwire_server.cli.ending import EXIT_CODES, OutputClosed, end
 from groundwire_server.cli.groups import CommandGroup
-from groundwire_server.cli.options import server_options
+from groundwire_server.cli.options import credential_options, place_options
 from groundwire_server.cli.session import Session
 from groundwire_server.cli.streams import take_any_text
 
@@ -58,6 +58,7 @@ class Commands(CommandGroup):
             "documents": "List, show, compare, withdraw documents",
             "relations": "List stored relations",
             "jobs": "Follow and cancel work in the background",
+            "tokens": "Who may call a server that asks",
             "doctor": "What is active, what is not, why, what to do",
             "info": "Version, parts, features, limits, settings",
         },
@@ -113,7 +114,8 @@ class Commands(CommandGroup):
     name="groundwire", cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}
 )
 @click.version_option(__version__, prog_name="groundwire")
-@server_options
+@place_options
+@credential_options(hidden=False)
 @click.pass_context
 def app(ctx: click.Context) -> None:
     """Typed, cited evidence for agents, over gRPC.

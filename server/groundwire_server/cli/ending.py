@@ -24,6 +24,8 @@ BROKEN_PIPE = 141
 _NOTHING_HINT = "Nothing has been stored yet in this data folder; --data names another, `groundwire ingest` begins."
 _LIBRARY_HINT = "`groundwire libraries list` shows those that there are, `groundwire libraries create` makes one."
 
+_TOKEN_HINT = "GROUNDWIRE_TOKEN or --token-from FILE brings a token, --cert and --key a certificate."
+
 EXIT_CODES = """\
 Exit codes:
     0  done; a question that has no answer is answered too
@@ -98,6 +100,8 @@ def _of_the_client(error: Exception) -> str:
     name = error.status if error.reason is ErrorReason.UNSPECIFIED else error.reason.name
     library = error.details.get("library_id") if error.reason is ErrorReason.UNKNOWN_LIBRARY else None
     hint = "" if library is None else _NOTHING_HINT if library == "default" else _LIBRARY_HINT
+    if error.reason is ErrorReason.UNAUTHENTICATED:
+        hint = _TOKEN_HINT
     return f"{_sentences(error.message, hint)} ({name})"
 
 

@@ -17,10 +17,12 @@ __all__ = [
     "WORDS",
     "call_options",
     "config_option",
+    "credential_options",
     "json_option",
     "label_option",
     "library_option",
     "mode_option",
+    "place_options",
     "reading_options",
     "server_options",
 ]
@@ -76,8 +78,12 @@ def _into_session(ctx: click.Context, param: click.Parameter, value: object) -> 
         ctx.obj = replace(ctx.ensure_object(Session), **said)
 
 
-def _session_option(name: str, kind: Any, metavar: str, help_text: str) -> Callable[[Command], Command]:
-    return click.option(name, type=kind, metavar=metavar, help=help_text, expose_value=False, callback=_into_session)
+def _session_option(
+    name: str, kind: Any, metavar: str, help_text: str, *, hidden: bool = False
+) -> Callable[[Command], Command]:
+    return click.option(
+        name, type=kind, metavar=metavar, help=help_text, expose_value=False, callback=_into_session, hidden=hidden
+    )
 
 
 config_option = _session_option(
@@ -85,7 +91,38 @@ config_option = _session_option(
 )
 
 
-def server_options(command: Command) -> Command:
+def credential_options(*, hidden: bool) -> Callable[[Command], Command]:
+    """What is shown to a server that encrypts or asks who calls. The help of the whole command tells of them once."""
+    file = click.Path(exists=True, dir_okay=False)
+    options = (
+        _session_option(
+            "--token-from", file, "FILE", "File that holds a token; else it is GROUNDWIRE_TOKEN.", hidden=hidden
+        ),
+        _session_option(
+            "--ca", file, "FILE", "Authority of the server's certificate, PEM; also GROUNDWIRE_CA.", hidden=hidden
+        ),
+        _session_option("--cert", file, "FILE", "Own certificate, PEM; also GROUNDWIRE_CERT.", hidden=hidden),
+        _session_option("--key", file, "FILE", "Its key, PEM; also GROUNDWIRE_KEY.", hidden=hidden),
+        click.option(
+            "--tls/--no-tls",
+            "tls",
+            default=None,
+            expose_value=False,
+            callback=_into_session,
+            hidden=hidden,
+            help="Whether to encrypt; also GROUNDWIRE_TLS. [with --ca or --cert; with a token to another machine]",
+        ),
+    )
+
+    def add(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+def place_options(command: Command) -> Command:
     """--config, --data and --address, which go into the session. They may stand before the command or behind it."""
     for option in (
         _session_option(
@@ -96,6 +133,11 @@ def server_options(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+def server_options(command: Command) -> Command:
+    """The same, and what is shown to the server."""
+    return place_options(credential_options(hidden=True)(command))
 
 
 def reading_options(command: Command) -> Command:

@@ -10,7 +10,7 @@ import click
 from pydantic import BaseModel
 
 from groundwire_server.cli.interrupt import INTERRUPTED
-from groundwire_server.cli.options import WORDS, server_options
+from groundwire_server.cli.options import WORDS, place_options
 from groundwire_server.cli.session import Session
 from groundwire_server.cli.streams import note
 from groundwire_server.settings import Settings
@@ -58,7 +58,7 @@ def _toml(value: object) -> str:
 @click.option(
     "--log-level", type=click.Choice(["debug", "info", "warning", "error"]), help="Least level that is written. [info]"
 )
-@server_options
+@place_options
 @click.pass_obj
 def command(
     session: Session, host: str | None, port: int | None, lexical: bool, models: str | None, log_level: str | None
@@ -74,6 +74,8 @@ def command(
     from groundwire_server.dense import DEFAULT_MODEL, find_model
     from groundwire_server.rpc import serve
 
+    if session.shows_something:
+        raise click.UsageError("A server has its certificate from tls.cert and tls.key; --help shows all settings.")
     settings = session.settings(
         server__host=host,
         server__port=port,

@@ -10,6 +10,7 @@ import os
 import ssl
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,9 +21,11 @@ from groundwire_server.evidence import Principal
 from groundwire_server.security.callers import (
     Authenticator,
     PeerCertificate,
+    TokenTable,
     WatchedFile,
     parse_certificates,
     read_guarded,
+    token_of,
     watch_tokens,
 )
 from groundwire_server.settings import AccessSettings, TlsSettings
@@ -75,18 +78,20 @@ def port_credentials(tls: TlsSettings) -> grpc.ServerCredentials | None:
     return grpc.dynamic_ssl_server_credentials(files.first(), changed, require_client_authentication=asks)
 
 
-def make_authenticate(access: AccessSettings, local: Principal) -> Callable[[Any], Principal]:
+def make_authenticate(access: AccessSettings, local: Principal, *, own_token: str = "") -> Callable[[Any], Principal]:
     """Who asks, from grpc's context of a call; raises Unauthenticated (`security.callers.Authenticator`).
 
     Args:
-        local: who calls where nobody is asked.
+        local: who calls where nobody is asked, and who brings `own_token`; then certificates say nothing.
 
     Raises:
         InvalidRequest: a file that the settings name cannot be read, or does not hold.
     """
     tokens = None if access.token_file is None else watch_tokens(access.token_file).current
     certificates = None
-    if access.certificate_file is not None:
+    if own_token:
+        tokens = _beside(tokens, own_token, local)
+    elif access.certificate_file is not None:
         setting = "access.certificate_file"
         certificates = WatchedFile(access.certificate_file, parse_certificates, setting=setting).current
     authenticator = Authenticator(local, tokens, certificates)
@@ -96,6 +101,12 @@ def make_authenticate(access: AccessSettings, local: Principal) -> Callable[[Any
         return authenticator.principal(said, lambda: _peer(context.auth_context()))
 
     return authenticate
+
+
+def _beside(tokens: Callable[[], TokenTable] | None, text: str, holder: Principal) -> Callable[[], TokenTable]:
+    """The tokens of a file, and one that stands in none."""
+    own = token_of(text, holder, datetime.now(UTC))
+    return lambda: TokenTable([own, *(tokens().tokens if tokens is not None else ())])
 
 
 def _text(value: str | bytes) -> str:

@@ -37,8 +37,12 @@ class Door:
     anonymous_remote: bool = False
 
 
-def make_door(settings: Settings, local: Principal) -> Door:
+def make_door(settings: Settings, local: Principal, *, own_token: str = "") -> Door:
     """The door that the settings describe; `local` comes in where nobody is asked.
+
+    Args:
+        own_token: makes its bearer `local` where others are asked, and the port plain: of a program that has the server
+            for itself, on this machine. Others who find it need tokens of the file.
 
     Raises:
         InvalidRequest: files of certificates or tokens cannot be read, do not hold, or do not fit together.
@@ -49,6 +53,8 @@ def make_door(settings: Settings, local: Principal) -> Door:
     from groundwire_server.rpc.credentials import check_credentials, make_authenticate, port_credentials
 
     check_credentials(tls, access)
+    if own_token:
+        return Door(make_authenticate(access, local, own_token=own_token), asks=True)
     asks = access.token_file is not None or tls.client_ca is not None
     return Door(make_authenticate(access, local), port_credentials(tls), asks, access.anonymous_remote)
 

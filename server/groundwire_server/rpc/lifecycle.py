@@ -69,7 +69,12 @@ class Running:
 
 @asynccontextmanager
 async def listening(
-    settings: Settings, log: Log, *, late_seconds: float = 0.0, provider: TracerProvider | None = None
+    settings: Settings,
+    log: Log,
+    *,
+    late_seconds: float = 0.0,
+    provider: TracerProvider | None = None,
+    own_token: str = "",
 ) -> AsyncIterator[Running]:
     """A server inside the running loop. Leaving stops it: no new calls, those that run may end, then all is closed.
 
@@ -77,6 +82,7 @@ async def listening(
         late_seconds: how long to refuse calls that others may have on their way (`Guard.drain`).
         provider: of the traces of the program which the server is a part of; by default one of its own, as the settings
             say.
+        own_token: of a program that has the server for itself (`make_door`).
 
     Raises:
         FailedPrecondition: another process has the data folder, or a model that must be there is not; traces must be
@@ -90,7 +96,7 @@ async def listening(
     stopping = asyncio.Event()
     try:
         async with open_telemetry(settings.telemetry, log, provider=provider) as telemetry:
-            door = make_door(settings, engine.local_principal)
+            door = make_door(settings, engine.local_principal, own_token=own_token)
             limits = settings.limits
             guard = Guard(door.authenticate, log, limits.max_call_seconds, observer=telemetry.observer, limits=limits)
             wire = WireServer(build_methods(engine, pool, stopping), guard, settings.server, door)
@@ -115,9 +121,12 @@ def running_server(settings: Settings, log: Log | None = None) -> Iterator[str]:
 
 
 @contextmanager
-def running(settings: Settings, log: Log | None = None, *, provider: TracerProvider | None = None) -> Iterator[Running]:
+def running(
+    settings: Settings, log: Log | None = None, *, provider: TracerProvider | None = None, own_token: str = ""
+) -> Iterator[Running]:
     """The same; gives the whole of it."""
-    thread = LoopThread(lambda: listening(settings, log or make_log(settings.log), provider=provider))
+    log = log or make_log(settings.log)
+    thread = LoopThread(lambda: listening(settings, log, provider=provider, own_token=own_token))
     server = thread.start()
     try:
         yield server

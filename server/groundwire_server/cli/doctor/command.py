@@ -86,7 +86,7 @@ def _with_folder(session: Session, settings: Settings) -> Iterator[Finding]:
         yield finding
     yield from check_disk(settings)
     holder = holder_of(settings) if sound else None
-    for finding in check_holder(holder, settings):
+    for finding in check_holder(holder, settings, session):
         sound = sound and finding.status == "ok"
         yield finding
     if holder is None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from groundwire_server.cli.doctor.finding import Finding, fail, ok, warn
 from groundwire_server.cli.holder import LockHolder, read_holder
-from groundwire_server.cli.session import answers
+from groundwire_server.cli.session import Session
 from groundwire_server.cli.values import as_size
 from groundwire_server.settings import Settings
 
@@ -51,15 +51,18 @@ def holder_of(settings: Settings) -> LockHolder | None:
         return None
 
 
-def check_holder(holder: LockHolder | None, settings: Settings) -> Iterator[Finding]:
+def check_holder(holder: LockHolder | None, settings: Settings, session: Session) -> Iterator[Finding]:
     """Who has it open, and whether that one answers."""
     if holder is None:
         if settings.data.is_dir():
             yield ok("lock", "nobody has the data folder open")
-    elif holder.address and answers(holder.address):
+    elif holder.address and (found := session.answering(holder.address)):
+        found.close()
         yield ok("lock", f"process {holder.pid} has the data folder open and answers at {holder.address}")
     elif holder.address:
         advice = f"wait a moment; if it stays so, stop it: kill {holder.pid}"
+        if settings.tls.cert is not None:
+            advice = "it may encrypt: --ca FILE names the authority of its certificate"
         yield fail("lock", f"process {holder.pid} has the data folder open, and {holder.address} is silent", advice)
     else:
         advice = f"it may be starting: wait a moment; if it stays so, stop it: kill {holder.pid}"

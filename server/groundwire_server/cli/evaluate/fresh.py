@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from groundwire import Client
-from groundwire_server.cli.session import Session
+from groundwire_server.cli.session import Session, own_server
 
 __all__ = ["LIBRARY", "MOST_PASSAGES", "fresh_server"]
 
@@ -23,8 +23,6 @@ def fresh_server(session: Session, *, embedder: str) -> Iterator[Client]:
     Args:
         embedder: "none" where no vector is needed, "onnx" where there must be some.
     """
-    from groundwire_server.rpc import running
-
     with tempfile.TemporaryDirectory(prefix="groundwire-eval-") as folder:
         settings = session.settings(
             data=Path(folder) / "data",
@@ -35,6 +33,6 @@ def fresh_server(session: Session, *, embedder: str) -> Iterator[Client]:
             access__local_clearance="internal",
             limits__max_top_k=MOST_PASSAGES,
         )
-        with running(settings) as server, Client(server.address) as client:
+        with own_server(settings) as (server, client):
             server.engine.wait_for_embedder()
             yield client

@@ -26,6 +26,7 @@ from groundwire_server.security.callers.tokens import (
     format_tokens,
     make_token,
     parse_tokens,
+    token_of,
 )
 from groundwire_server.security.callers.watched_file import LOOK_SECONDS, WatchedFile, read_guarded
 
@@ -51,5 +52,6 @@ __all__ = [
     "parse_tokens",
     "read_guarded",
     "rights_of",
+    "token_of",
     "watch_tokens",
 ]

@@ -21,7 +21,7 @@ from groundwire_server.evidence import Principal
 from groundwire_server.security.callers.rights import grant_faults, grant_principal, rights_of
 from groundwire_server.security.callers.tables import read_tables
 
-__all__ = ["TOKEN_PREFIX", "Token", "TokenTable", "format_tokens", "make_token", "parse_tokens"]
+__all__ = ["TOKEN_PREFIX", "Token", "TokenTable", "format_tokens", "make_token", "parse_tokens", "token_of"]
 
 TOKEN_PREFIX = "gw_"
 """Every token begins so: scanners for secrets find one that was left lying about."""
@@ -78,8 +78,13 @@ class TokenTable:
 def make_token(principal: Principal, created: datetime, expires: datetime | None = None) -> tuple[str, Token]:
     """A new token: its text, which is kept nowhere, and its line of the file. Times are cut to seconds."""
     text = TOKEN_PREFIX + secrets.token_urlsafe(_TOKEN_BYTES)
+    return text, token_of(text, principal, created, expires)
+
+
+def token_of(text: str, principal: Principal, created: datetime, expires: datetime | None = None) -> Token:
+    """What a file says of the token with a text, which must be as hard to guess as those of `make_token`."""
     digest = hashlib.sha256(text.encode()).hexdigest()
-    return text, Token(principal, digest, _whole(created), None if expires is None else _whole(expires))
+    return Token(principal, digest, _whole(created), None if expires is None else _whole(expires))
 
 
 def parse_tokens(raw: bytes) -> TokenTable:
