@@ -132,6 +132,13 @@ def resume_ingest(here: House) -> Any:
     return iter(frames)
 
 
+def resume_retrieval(here: House) -> Any:
+    request = narrative_pb2.NarrativeRetrieveRequest(query="fox")
+    _, batch, _ = here.narrative.NarrativeRetrieve(request)
+    request.options.resume.CopyFrom(batch.batch.after)
+    return here.narrative.NarrativeRetrieve(request)
+
+
 def relation_term(here: House) -> Any:
     term = glossary_pb2.Term(kind=glossary_pb2.TERM_KIND_RELATION, code="owned_by")
     term.relation.inverse_of = "parent_of"
@@ -183,7 +190,7 @@ USES: dict[str, Callable[[House], Any]] = {
     "route.soft_budget": lambda here: here.router.Route(
         router_pb2.RouteRequest(question="Where?", options={"soft_budget": {"seconds": 1}})
     ),
-    "resume": retrieve(options={"resume": {"token": b"x"}}),
+    "resume": resume_retrieval,
     "retrieval.lexical": retrieve(mode=narrative_pb2.RETRIEVAL_MODE_LEXICAL),
     "soft_budget": retrieve(options={"soft_budget": {"seconds": 1}}),
     "token_budget": retrieve(options={"token_budget": 5}),

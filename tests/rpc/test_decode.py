@@ -25,9 +25,13 @@ from groundwire_server.evidence import (
     Operator,
     Period,
     PeriodKind,
+    Pin,
+    Position,
     Predicate,
+    Resume,
 )
 from groundwire_server.narrative import RetrievalMode
+from groundwire_server.rpc.cursor import Cursor
 from groundwire_server.rpc.decode_filter import decode_filter
 from groundwire_server.rpc.decode_narrative import decode_tuning
 from groundwire_server.rpc.decode_options import decode_options
@@ -231,18 +235,14 @@ def test_every_wrong_option_is_named_at_once() -> None:
     assert "EXPLAIN_LEVEL_PLAN" in findings.violations[10].description
 
 
-@pytest.mark.parametrize(
-    ("fields", "feature"),
-    [({"resume": {}}, "resume")],
-)
-def test_an_option_that_is_not_built_is_refused(fields: dict[str, Any], feature: str) -> None:
-    with pytest.raises(NotImplementedHere) as caught:
-        options(**fields)
-    assert caught.value.details == {"operation": feature}
-
-
-def test_a_wrong_field_goes_before_a_missing_feature() -> None:
-    assert faults(resume={}, language="fr") == [("options.language", ErrorReason.UNKNOWN_NAME)]
+def test_a_cursor_says_from_which_day_and_where_the_stream_goes_on() -> None:
+    resume = Resume((Pin("default", 7, "a" * 32, "b" * 32),), Position(snippets=3))
+    cursor = Cursor(resume, date(2024, 2, 29), bytes(24))
+    findings = Findings()
+    decoded = decode_options(stream_pb2.CallOptions(), findings, request_id="q", cursor=cursor)
+    assert (decoded.resume, decoded.reference_date) == (resume, date(2024, 2, 29))
+    given = stream_pb2.CallOptions(reference_date="2025-01-01")
+    assert decode_options(given, findings, request_id="q", cursor=cursor).reference_date == date(2025, 1, 1)
 
 
 def test_strictness_forbids_all_but_what_the_call_itself_asked_for() -> None:

@@ -97,8 +97,11 @@ _PLACES = {
 
 
 def left_out(not_built: Iterable[str] = NOT_BUILT) -> frozenset[str]:
-    """Fields ("CallOptions.resume") and values of enumerations that the server would refuse, so that no model tries."""
-    places = set()
+    """Fields ("RetrievalTuning.tree") and values of enumerations that no model should try.
+
+    The server would refuse them; or they are its client's business, as what a broken stream goes on with.
+    """
+    places = {"CallOptions.resume"}
     for feature in not_built:
         group, _, name = feature.rpartition(".")
         if group in _PLACES:
