@@ -6,6 +6,7 @@ reflection have none.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -24,7 +25,15 @@ __all__ = ["CallSpans"]
 
 _NAME = "groundwire_server"
 _UNTRACED = ("grpc.health.", "grpc.reflection.")
-_W3C = ("traceparent", "tracestate")
+# As W3C Trace Context says. What else a caller writes is left out here: the library would write it into a log.
+_MEMBER = (
+    r"(?:[a-z][a-z0-9_*/-]{0,255}|[a-z0-9][a-z0-9_*/-]{0,240}@[a-z][a-z0-9_*/-]{0,13})=[ -+\--<>-~]{0,255}[!-+\--<>-~]"
+)
+_W3C = {
+    "traceparent": re.compile(r"[0-9a-f]{2}(?:-[0-9a-f]{32})(?:-[0-9a-f]{16})-[0-9a-f]{2}(?:-.*)?"),
+    "tracestate": re.compile(rf"[ \t]*{_MEMBER}[ \t]*(?:,[ \t]*(?:{_MEMBER})?[ \t]*){{0,31}}"),
+}
+_MOST_CHARS = 512
 # What OpenTelemetry's conventions call an error of the server; all else is the caller's doing.
 _SERVER_FAULTS = frozenset({"UNKNOWN", "DEADLINE_EXCEEDED", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS"})
 _NUMBERS = {code.name: code.value[0] for code in grpc.StatusCode}
@@ -116,5 +125,10 @@ class CallSpans:
 
     def _parent(self, metadata: Iterable[tuple[str, str | bytes]] | None) -> Context:
         """What the caller's `traceparent` and `tracestate` say; one that is no W3C context begins a new trace."""
-        carrier = {key: value for key, value in metadata or () if key in _W3C and isinstance(value, str)}
+        carrier = {key: value for key, value in metadata or () if isinstance(value, str) and _is_w3c(key, value)}
         return self._w3c.extract(carrier, Context()) if carrier else Context()
+
+
+def _is_w3c(key: str, value: str) -> bool:
+    form = _W3C.get(key)
+    return form is not None and len(value) <= _MOST_CHARS and form.fullmatch(value) is not None
