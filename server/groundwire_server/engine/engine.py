@@ -96,12 +96,16 @@ class Engine:
         documents, records: what is stored, one by one.
         page_key: key of the tokens of lists; it stays with the data folder.
 
+    Args:
+        settings: of the server.
+        lock: descriptor of the lock of the data folder, where another process holds it and has handed it on.
+
     Raises:
         FailedPrecondition: another process has the data folder; the settings insist on a model that is not prepared.
         InvalidRequest: the settings name a library router that is not there, or a model that cannot be asked.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, lock: int | None = None) -> None:
         self.settings = settings
         self.local_principal: Principal = local_principal(settings.access.local_clearance, settings.access.local_rights)
         self.default_mode = RetrievalMode[settings.retrieval.mode.upper()]
@@ -111,7 +115,7 @@ class Engine:
         self._library_router = _library_router(settings)
         self._gate = SecurityGate(settings.gate.outside_names)
         self._model = make_provider(model_config(settings.llm))
-        self._libraries = Libraries(settings)
+        self._libraries = self._open_libraries(settings, lock)
         self.page_key = self._libraries.folder.secret
         self.documents = DocumentReads(self._libraries)
         self.records = RecordReads(self._libraries)
@@ -121,6 +125,13 @@ class Engine:
         except BaseException:
             self._libraries.close()
             raise
+        self._begin(settings)
+
+    def _open_libraries(self, settings: Settings, lock: int | None) -> Libraries:
+        return Libraries(settings, lock=lock)
+
+    def _begin(self, settings: Settings) -> None:
+        """Put together what writes, and begin with what was left to do."""
         bounds = IngestLimits(
             max_document_bytes=settings.limits.max_document_bytes, read=_reading_bounds(settings.limits)
         )

@@ -46,6 +46,10 @@ _SWEEP_EVERY = timedelta(days=1)
 class Libraries:
     """Opens libraries, gives each the embedder when both are there, and embeds what has no vector yet.
 
+    Args:
+        settings: of the server.
+        lock: descriptor of the folder's lock that another process has handed on.
+
     Attributes:
         folder: the data folder.
         board: the jobs of the server.
@@ -54,7 +58,8 @@ class Libraries:
         FailedPrecondition: another process has the data folder, or it cannot be written, or a newer version wrote it.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, lock: int | None = None) -> None:
+        self._lock = lock
         self._threads = settings.embedding.workers
         self._new_config = LibraryConfig(
             chunker=settings.ingest.chunker,
@@ -73,12 +78,17 @@ class Libraries:
         self._faults: dict[str, Cause] = {}
         self._swept: dict[str, datetime] = {}
         secret = settings.secret.get_secret_value().encode() or None
-        self.folder = DataFolder(settings.data, secret=secret, opened=self._opened, deriver=DerivedEdges.of)
+        self.folder = self._open_folder(settings, secret)
         try:
             self.board = JobBoard(self.folder.server_file)
         except BaseException:
             self.folder.close()
             raise
+
+    def _open_folder(self, settings: Settings, secret: bytes | None) -> DataFolder:
+        return DataFolder(
+            settings.data, secret=secret, opened=self._opened, deriver=DerivedEdges.of, lock=self._lock
+        )
 
     def snapshots(self, library_ids: Sequence[str] | None = None) -> tuple[list[Snapshot], list[Unreachable]]:
         """Libraries (by default all) at their newest state, and those that cannot be opened; both in order of id."""
@@ -95,8 +105,6 @@ class Libraries:
                 unreachable.append(Unreachable(library_id, cause, self._description(library_id)))
         return states, unreachable
 
-    def _description(self, library_id: str) -> str | None:
-        """What its file says of a library that cannot be opened; None where that cannot be read either."""
     def reading(self, call: Call) -> tuple[list[Snapshot], list[Unreachable]]:
         """What a call reads: all libraries as they are, or as they were when the stream began that it goes on with.
 
@@ -124,6 +132,8 @@ class Libraries:
         pin_states(call, states, unreachable)
         return states, unreachable
 
+    def _description(self, library_id: str) -> str | None:
+        """What its file says of a library that cannot be opened; None where that cannot be read either."""
         path = self.folder.path / "libraries" / library_id / "library.toml"
         try:
             return LibraryConfig.from_toml(path.read_text("utf-8")).description
