@@ -37,7 +37,7 @@ class Metrics:
 
     async def answer(self, server: Running) -> str:
         """Open the port. Returns its address. Raises Unavailable: it is taken."""
-        self.registry.register(StateMetrics(server, self._process, tells_jobs=True))
+        self.registry.register(StateMetrics(server, self._process, tells_jobs=server.role.writes))
         return await self.port.start(self._host, self._port)
 
     async def stop(self) -> None:
