@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
 from hypothesis import given
@@ -208,3 +208,17 @@ def test_batches_keep_all_snippets_in_order_within_their_bounds(sizes: list[int]
     for one in batches:
         assert 1 <= len(one.snippets) <= MAX_BATCH_SNIPPETS
         assert len(one.snippets) == 1 or sum(each.ByteSize() for each in one.snippets) <= MAX_BATCH_BYTES
+
+
+def test_a_batch_waits_no_longer_than_its_time() -> None:
+    """What is there goes out, although there would be room for what comes later."""
+    now = 0.0
+
+    def slowly() -> Iterator[evidence_pb2.Snippet]:
+        nonlocal now
+        for rank, wait in enumerate((0.0, 0.004, 0.002, 1.0, 0.0, 0.0), 1):
+            now += wait
+            yield snippet(rank)
+
+    responses = cut_batches(slowly(), lambda message, each: message.CopyFrom(each), Narrative, clock=lambda: now)
+    assert [[each.rank for each in response.batch.snippets] for response in responses] == [[1, 2, 3], [4, 5, 6]]

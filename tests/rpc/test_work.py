@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from groundwire_server.rpc.work import FRAMES_AHEAD, WorkPool
+from groundwire_server.rpc.work import BYTES_AHEAD, FRAMES_AHEAD, WorkPool
 
 
 class Source:
@@ -138,5 +138,27 @@ def test_a_stream_left_open_at_shutdown_is_still_closed() -> None:
         await stream.aclose()  # type: ignore[attr-defined]
         assert source.closed.is_set()
         assert pool.open_work == 0
+
+    run(main())
+
+
+def test_a_slow_reader_holds_no_more_than_so_many_bytes() -> None:
+    async def main() -> None:
+        pool, made = WorkPool(1), 0
+
+        def source() -> Iterator[bytes]:
+            nonlocal made
+            for _ in range(100):
+                made += 1
+                yield bytes(100_000)
+
+        stream = pool.stream(source())
+        await anext(stream)
+        await pool.run(lambda: None)  # the thread is through with what it may make
+        assert made <= BYTES_AHEAD // 100_000 + 2
+        got = [len(item) async for item in stream]
+        assert got == [100_000] * 99
+        await _all_closed(pool)
+        pool.shutdown()
 
     run(main())

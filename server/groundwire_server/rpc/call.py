@@ -42,6 +42,7 @@ class RpcCall:
         outcome: name of the status and of the reason, once the call has ended.
         context: grpc's own.
         slot: its place among the calls of its service; None where it needs none.
+        stopping: the server stops: the answer should end with what was sent, if the rest can be had elsewhere.
         cut: why it is being ended before its time; None: it is not.
         writing_since: as `time.monotonic` reads, when it began to write what its client has not taken yet; None: all is
             taken.
@@ -65,6 +66,7 @@ class RpcCall:
         "sent",
         "slot",
         "started",
+        "stopping",
         "tell",
         "trace_id",
         "writing_since",
@@ -83,6 +85,7 @@ class RpcCall:
         self.cancel = CancelToken()
         self.frames = 0
         self.slot: Slot | None = None
+        self.stopping = False
         self.cut: GroundwireError | None = None
         self.writing_since: float | None = None
         self.sent = 0

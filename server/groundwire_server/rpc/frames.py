@@ -51,6 +51,7 @@ class FrameEncoder(Generic[R]):
         principal: for whom; a snippet that it may not read is refused here once more.
         tell: told the summary, before it is sent.
         place: what was sent before, and the cursors; None: the stream has none.
+        stopping: whether the server is, so that a stream ends with the part that was sent last.
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class FrameEncoder(Generic[R]):
         explain: ExplainLevel,
         tell: Callable[[Summary], None] = lambda summary: None,
         place: StreamPlace | None = None,
+        stopping: Callable[[], bool] = lambda: False,
     ) -> None:
         self._response = response
         self._principal = principal
@@ -69,8 +71,10 @@ class FrameEncoder(Generic[R]):
         self._explain = explain
         self._tell = tell
         self.place = place
+        self._stopping = stopping
         self._before = 0 if place is None else place.before
         self.returned = 0
+        self._sent = False  # some evidence
 
     def encode(self, frame: Frame, **more: int) -> Iterator[R]:
         """The messages of one frame, in order; `more` goes into each of them (a branch of Ask)."""
@@ -94,9 +98,23 @@ class FrameEncoder(Generic[R]):
                 yield self._response(summary=summary, **more)
 
     def encode_all(self, frames: Iterable[Frame]) -> Iterator[R]:
-        """The messages of all frames."""
+        """The messages of all frames; where the server stops and the rest can be had elsewhere, those up to there."""
         for frame in frames:
-            yield from self.encode(frame)
+            for message in self.encode(frame):
+                yield message
+                if self._stopping() and not isinstance(frame, Summary) and (token := self._behind_all()):
+                    yield self._response(
+                        summary=stream_pb2.StreamSummary(
+                            returned=self.returned,
+                            end_reason=stream_pb2.END_REASON_SERVER_STOPPING,
+                            next=stream_pb2.ResumeCursor(token=token),
+                        )
+                    )
+                    return
+
+    def _behind_all(self) -> bytes:
+        """The cursor behind what was sent; empty: nothing was, or there can be none."""
+        return b"" if self.place is None or not self._sent else self.place.here()
 
     def _batches(self, snippets: Sequence[Snippet], more: dict[str, int]) -> Iterator[R]:
         place = self.place
@@ -105,6 +123,7 @@ class FrameEncoder(Generic[R]):
         room = MAX_BATCH_BYTES if place is None else MAX_BATCH_BYTES - _CURSOR_ROOM
         for message in cut_batches(snippets, self._fill, lambda: self._response(**more), room):
             if place is not None:
+                self._sent = True
                 batch = cast(Any, message).batch
                 _behind(batch, place.sent_snippets([each.snippet_id for each in batch.snippets]))
             yield message
@@ -123,6 +142,7 @@ class FrameEncoder(Generic[R]):
                 others = calculations[calculated : calculated + len(message.calculations)]
                 given, calculated = given + len(some), calculated + len(others)
                 _behind(message, place.sent_outcomes(some, others))
+            self._sent = True
             yield self._response(outcomes=message, **more)
 
     def _fill(self, message: evidence_pb2.Snippet, snippet: Snippet) -> None:

@@ -51,6 +51,8 @@ _WATCHES = frozenset({"grpc.health.v1.Health/Watch", "groundwire.v1.AdminService
 _TELL_SECONDS = 0.05
 # How often, in the time that a client may read nothing, it is looked at.
 _LOOKS = 4
+# Of the time that calls have when the server stops, the share in which streams go on as ever.
+_UNHURRIED = 0.5
 # Calls keep coming for this many times `late_seconds` at most.
 _LATE_ROUNDS = 10
 
@@ -105,7 +107,8 @@ class Guard(grpc.aio.ServerInterceptor):
 
     async def drain(self, grace: float, late_seconds: float) -> None:
         """Refuse what is new, wait up to `grace` seconds for what runs, then end it; each call with a status that says
-        why. Those that only watch come last: they would never end by themselves.
+        why. Streams that can go on elsewhere end half-way, with a summary that says where. Those that only watch come
+        last: they would never end by themselves.
 
         Args:
             late_seconds: wait until no call has come for so long: one that is on its way and meets a server of grpc's
@@ -113,12 +116,14 @@ class Guard(grpc.aio.ServerInterceptor):
         """
         loop = asyncio.get_running_loop()
         self._draining = True
+        hurry = loop.call_later(grace * _UNHURRIED, self._hurry_all)
         cut = loop.call_later(grace, self._cut_all)
         try:
             while any(call.method not in _WATCHES for call in self._calls):
                 self._changed.clear()
                 await self._changed.wait()
         finally:
+            hurry.cancel()
             cut.cancel()
         for _ in range(_LATE_ROUNDS):
             left = self._last_call + late_seconds - loop.time()
@@ -128,6 +133,10 @@ class Guard(grpc.aio.ServerInterceptor):
         if self._calls:
             await asyncio.sleep(_TELL_SECONDS)
         self._watches_end.set()
+
+    def _hurry_all(self) -> None:
+        for call in self._calls:
+            call.stopping = True
 
     def _cut_all(self) -> None:
         for call, bound in self._calls.items():

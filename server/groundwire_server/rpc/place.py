@@ -163,6 +163,10 @@ class StreamPlace:
             case _:
                 return b""
 
+    def here(self) -> bytes:
+        """The cursor behind what was sent; empty where there can be none."""
+        return self._seal()
+
     @property
     def _position(self) -> Position:
         return Position(self._outcomes.passed, self._calculations.passed, self._snippets.passed)

@@ -192,4 +192,5 @@ def _encoder(response: Callable[..., R], call: RpcCall, options: CallOptions, pl
         explain=options.explain,
         tell=call.tell,
         place=place,
+        stopping=lambda: call.stopping,
     )

@@ -8,6 +8,7 @@ A stream that breaks the order never reaches the client as if it were whole: the
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -22,6 +23,7 @@ __all__ = [
     "ASK",
     "GRAPH",
     "MAX_BATCH_BYTES",
+    "MAX_BATCH_SECONDS",
     "MAX_BATCH_SNIPPETS",
     "MAX_FRAME_BYTES",
     "METRIC",
@@ -36,6 +38,7 @@ __all__ = [
 MAX_FRAME_BYTES = 1 << 20
 MAX_BATCH_BYTES = 64 << 10
 MAX_BATCH_SNIPPETS = 20
+MAX_BATCH_SECONDS = 0.005
 
 R = TypeVar("R", bound=Message)
 S = TypeVar("S")
@@ -196,11 +199,12 @@ class StreamOrder:
         branch.open = False
 
     def _summary(self, summary: stream_pb2.StreamSummary, _branch: _Branch | None) -> None:
+        cut_short = summary.end_reason == stream_pb2.END_REASON_SERVER_STOPPING and summary.HasField("next")
         if any(branch.open for branch in self._branches):
             raise BrokenStream("summary while a branch is open")
         if summary.returned != self.returned:
             raise BrokenStream(f"summary says {summary.returned}, sent {self.returned}")
-        if self._announced - self._sent:
+        if self._announced - self._sent and not cut_short:
             raise BrokenStream(f"{len(self._announced - self._sent)} announced snippets were not sent")
         if summary.end_reason == stream_pb2.END_REASON_UNSPECIFIED:
             raise BrokenStream("summary without a reason")
@@ -252,18 +256,26 @@ def cut_batches(
     fill: Callable[[evidence_pb2.Snippet, S], None],
     response: Callable[[], R],
     room: int = MAX_BATCH_BYTES,
+    clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[R]:
-    """Responses with batches of at most 20 snippets and `room` bytes; one snippet that is larger goes alone.
+    """Responses with batches of at most 20 snippets and `room` bytes, and of what came within 5 ms of their first one;
+    one snippet that is larger goes alone.
 
     Args:
         fill: encodes a snippet into its place in a batch.
         response: makes an empty response message, which has a field `batch`.
+        clock: seconds that only go up.
     """
     waiting = iter(snippets)
     while True:
         message: Any = response()
+        end = 0.0
         for snippet in islice(waiting, MAX_BATCH_SNIPPETS):
             fill(message.batch.snippets.add(), snippet)
+            now = clock()
+            end = end or now + MAX_BATCH_SECONDS
+            if now >= end:
+                break
         if not message.batch.snippets:
             return
         if message.batch.ByteSize() <= room:

@@ -16,9 +16,11 @@ from typing import TypeVar
 from groundwire_server.rpc.admission import Slot
 from groundwire_server.rpc.call import CURRENT_CALL
 
-__all__ = ["FRAMES_AHEAD", "WorkPool"]
+__all__ = ["BYTES_AHEAD", "FRAMES_AHEAD", "WorkPool"]
 
 FRAMES_AHEAD = 8
+BYTES_AHEAD = 256 << 10
+"""Of frames that wait for their reader; the one that is being made comes on top."""
 # Seconds after which the loop looks for items of a thread that is still at work, and between further looks.
 _FIRST_GLANCE = 0.002
 _GLANCE = 0.005
@@ -150,7 +152,9 @@ class _Pump:
     async def items(self) -> AsyncIterator[bytes]:
         while True:
             if not self._running and not self._finished and len(self._ready) <= FRAMES_AHEAD // 2:
-                self._begin(FRAMES_AHEAD - len(self._ready))
+                room = BYTES_AHEAD - sum(map(len, self._ready))
+                if room > 0:
+                    self._begin(FRAMES_AHEAD - len(self._ready), room)
             if self._ready:
                 yield self._ready.popleft()
             elif self._finished:
@@ -165,23 +169,27 @@ class _Pump:
         """No more is wanted."""
         self._stopped = True
         if not self._running and not self._finished:
-            self._begin(0)
+            self._begin(0, 0)
 
-    def _begin(self, allowance: int) -> None:
+    def _begin(self, allowance: int, room: int) -> None:
         self._running = True
         self._glance = self._loop.call_later(_FIRST_GLANCE, self._look)
         try:
-            self._executor.submit(self._context.copy().run, self._work, allowance)
+            self._executor.submit(self._context.copy().run, self._work, allowance, room)
         except RuntimeError:  # the pool is shut down: nothing runs in it any more, so this thread may close the source
             self._ended(finished=True, error=self._close())
 
-    def _work(self, allowance: int) -> None:
-        """In a thread: make up to `allowance` items. `_stopped` is only read, and only ever goes from False to True."""
+    def _work(self, allowance: int, room: int) -> None:
+        """In a thread: make up to `allowance` items, and no further one behind `room` bytes. `_stopped` is only read, and
+        only ever goes from False to True.
+        """
         finished, error = False, None
         try:
-            while allowance > 0 and not self._stopped:
-                self._ready.append(next(self._source))
+            while allowance > 0 and room > 0 and not self._stopped:
+                item = next(self._source)
+                self._ready.append(item)
                 allowance -= 1
+                room -= len(item)
         except StopIteration:
             finished = True
         except BaseException as caught:  # noqa: BLE001 - it is raised again where the reader waits
@@ -217,4 +225,4 @@ class _Pump:
         if finished:
             self._registry.discard(self)
         elif self._stopped:
-            self._begin(0)
+            self._begin(0, 0)
