@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 
 from groundwire_server.dense import Embedder
 from groundwire_server.engine.embedding import fault_of_wish
 from groundwire_server.engine.engine import Engine
+from groundwire_server.engine.info import Component, ServerInfo
 from groundwire_server.engine.libraries import Libraries
 from groundwire_server.errors import Cause, GroundwireError
-from groundwire_server.evidence import Label
+from groundwire_server.evidence import Label, Principal
 from groundwire_server.ingest import EmbeddingWorker
 from groundwire_server.library import DataFolder, FollowedFolder, Library
 from groundwire_server.narrative import NoEmbedder
@@ -102,12 +105,32 @@ class FollowingEngine(Engine):
 
     What changes something belongs to the other process: those methods are not to be called here.
 
+    Args:
+        settings: of the server.
+        process: name of this process.
+        writer_fault: why the other process does not answer now; empty: it does.
+
     Raises:
         FailedPrecondition: there is no data folder yet; the settings insist on a model that is not prepared.
         InvalidRequest: the settings name a library router that is not there, or a model that cannot be asked.
     """
 
     _libraries: _FollowedLibraries
+
+    def __init__(
+        self, settings: Settings, *, process: str = "reader", writer_fault: Callable[[], str] = lambda: ""
+    ) -> None:
+        self._process = process
+        self._writer_fault = writer_fault
+        super().__init__(settings)
+
+    def server_info(self, principal: Principal) -> ServerInfo:
+        """As `Engine.server_info`, with the processes that the caller has to do with."""
+        info = super().server_info(principal)
+        fault = self._writer_fault()
+        writer = Component("process", "writer", active=not fault, inactive_reason=fault)
+        components = (*info.components, Component("process", self._process), writer)
+        return replace(info, components=tuple(sorted(components, key=lambda each: (each.kind, each.name))))
 
     def follow(self) -> None:
         """Take up at once what was written, for who must know the newest state; a thread does it by itself."""

@@ -8,6 +8,7 @@ bytes come in and go out, so that parsing and serializing happen under the guard
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
 from functools import partial
@@ -35,6 +36,7 @@ from groundwire_server.rpc.errors import DETAILS_KEY, to_status
 from groundwire_server.rpc.log import Log, fault_fields
 from groundwire_server.rpc.methods import shown_method
 from groundwire_server.rpc.observer import CallObserver, Unobserved
+from groundwire_server.rpc.passed_on import PassedOn
 from groundwire_server.rpc.reflection import REFLECTION_METHODS
 from groundwire_server.rpc.request_id import is_request_id
 from groundwire_server.rpc.stream import MAX_FRAME_BYTES
@@ -65,6 +67,7 @@ class Guard(grpc.aio.ServerInterceptor):
         max_call_seconds: bound of a read that brings no shorter deadline.
         observer: told of every call.
         limits: how many calls may run at once, and how long a client may read nothing of an answer.
+        many_a_peer: a connection brings the calls of many clients, so that none is refused for what others leave unread.
 
     Attributes:
         admission: the places of the services.
@@ -78,6 +81,7 @@ class Guard(grpc.aio.ServerInterceptor):
         *,
         observer: CallObserver | None = None,
         limits: LimitSettings | None = None,
+        many_a_peer: bool = False,
     ) -> None:
         limits = limits or LimitSettings()
         self._authenticate = authenticate
@@ -85,7 +89,7 @@ class Guard(grpc.aio.ServerInterceptor):
         self._max_call_seconds = max_call_seconds
         self._observer: CallObserver = observer or Unobserved()
         self.admission = Admission(limits)
-        self._endings = Endings()
+        self._endings = Endings(sys.maxsize) if many_a_peer else Endings()
         self._idle_seconds = limits.reader_idle_seconds
         self._looking = False
         self._wrapped: dict[str, Any] = {}
@@ -259,6 +263,9 @@ class Guard(grpc.aio.ServerInterceptor):
             # The work noticed before the handler did: the client is gone, so nobody reads this.
             self._ended(call, "CANCELLED", "")
             await call.abort(grpc.StatusCode.CANCELLED, "The call was cancelled.")
+        if isinstance(error, PassedOn):
+            self._ended(call, error.code.name, error.reason)
+            await call.abort(error.code, error.message, ((DETAILS_KEY, error.details),))
         if isinstance(error, GroundwireError) and error.reason is not ErrorReason.INTERNAL:
             known = error
         else:
@@ -348,7 +355,7 @@ def parse_request(deserialize: Callable[[bytes], Any] | None, raw: bytes) -> Any
 async def _parsed(deserialize: Callable[[bytes], Any], raw: AsyncIterator[bytes]) -> AsyncIterator[Any]:
     async for each in raw:
         request = parse_request(deserialize, each)
-        unknown = unknown_fields(request)
+        unknown = unknown_fields(request) if isinstance(request, Message) else []
         if unknown:
             raise InvalidRequest(unknown)
         yield request

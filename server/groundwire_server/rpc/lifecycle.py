@@ -15,10 +15,10 @@ import uvloop
 
 from groundwire_server.engine import Engine
 from groundwire_server.kernels import warm_up_after_searches
-from groundwire_server.rpc.door import make_door
 from groundwire_server.rpc.guard import Guard
 from groundwire_server.rpc.log import OURS, ForeignLogs, Log, fault_fields, make_log
 from groundwire_server.rpc.loop_thread import LoopThread
+from groundwire_server.rpc.role import Role
 from groundwire_server.rpc.server import WireServer
 from groundwire_server.rpc.services import build_methods
 from groundwire_server.rpc.telemetry import open_telemetry
@@ -44,15 +44,17 @@ class Running:
         guard: its outermost layer.
         metrics: where its metrics are read; empty: nowhere.
         loop: where all of it runs.
+        role: what this process is to others of the same server.
     """
 
-    def __init__(self, address: str, engine: Engine, pool: WorkPool, guard: Guard) -> None:
+    def __init__(self, address: str, engine: Engine, pool: WorkPool, guard: Guard, role: Role | None = None) -> None:
         self.address = address
         self.engine = engine
         self.pool = pool
         self.guard = guard
         self.metrics = ""
         self.loop = asyncio.get_running_loop()
+        self.role = role or Role()
 
     @property
     def leftovers(self) -> dict[str, int]:
@@ -75,6 +77,7 @@ async def listening(
     late_seconds: float = 0.0,
     provider: TracerProvider | None = None,
     own_token: str = "",
+    role: Role | None = None,
 ) -> AsyncIterator[Running]:
     """A server inside the running loop. Leaving stops it: no new calls, those that run may end, then all is closed.
 
@@ -83,6 +86,7 @@ async def listening(
         provider: of the traces of the program which the server is a part of; by default one of its own, as the settings
             say.
         own_token: of a program that has the server for itself (`make_door`).
+        role: what this process is to others of the same server; None: there are no others.
 
     Raises:
         FailedPrecondition: another process has the data folder, or a model that must be there is not; traces must be
@@ -91,16 +95,27 @@ async def listening(
         InvalidRequest: a file of a library does not hold.
     """
     asyncio.get_running_loop().set_exception_handler(_say_fault(log))
-    engine = await asyncio.to_thread(Engine, settings)
+    role = role or Role()
+    engine = await asyncio.to_thread(role.open_engine, settings)
     pool = WorkPool(settings.server.threads)
     stopping = asyncio.Event()
     try:
-        async with open_telemetry(settings.telemetry, log, provider=provider) as telemetry:
-            door = make_door(settings, engine.local_principal, own_token=own_token)
+        async with open_telemetry(
+            settings.telemetry, log, number=role.number, process=role.name, provider=provider
+        ) as telemetry:
+            door = role.door(settings, engine, own_token)
             limits = settings.limits
-            guard = Guard(door.authenticate, log, limits.max_call_seconds, observer=telemetry.observer, limits=limits)
-            wire = WireServer(build_methods(engine, pool, stopping), guard, settings.server, door)
-            server = Running(await wire.start(), engine, pool, guard)
+            guard = Guard(
+                door.authenticate,
+                log,
+                limits.max_call_seconds,
+                observer=telemetry.observer,
+                limits=limits,
+                many_a_peer=bool(role.where.socket),
+            )
+            methods = role.methods(build_methods(engine, pool, stopping), engine, pool)
+            wire = WireServer(methods, guard, settings.server, door, role.where)
+            server = Running(await wire.start(), engine, pool, guard, role)
             try:
                 server.metrics = await telemetry.answer(server)
                 engine.announce(server.address)
@@ -109,6 +124,7 @@ async def listening(
                 stopping.set()
                 await wire.stop(settings.server.drain_seconds, late_seconds)
     finally:
+        await role.close()
         await asyncio.to_thread(pool.shutdown)
         await asyncio.to_thread(engine.close)
 
@@ -122,11 +138,16 @@ def running_server(settings: Settings, log: Log | None = None) -> Iterator[str]:
 
 @contextmanager
 def running(
-    settings: Settings, log: Log | None = None, *, provider: TracerProvider | None = None, own_token: str = ""
+    settings: Settings,
+    log: Log | None = None,
+    *,
+    provider: TracerProvider | None = None,
+    own_token: str = "",
+    role: Role | None = None,
 ) -> Iterator[Running]:
     """The same; gives the whole of it."""
     log = log or make_log(settings.log)
-    thread = LoopThread(lambda: listening(settings, log, provider=provider, own_token=own_token))
+    thread = LoopThread(lambda: listening(settings, log, provider=provider, own_token=own_token, role=role))
     server = thread.start()
     try:
         yield server
@@ -134,27 +155,33 @@ def running(
         thread.stop()
 
 
-def serve(settings: Settings, announce: Callable[[str], None] | None = None) -> signal.Signals:
+def serve(
+    settings: Settings, announce: Callable[[str], None] | None = None, *, role: Role | None = None
+) -> signal.Signals:
     """Answer until SIGTERM or SIGINT; a second signal does not wait for calls that run. Raises as `listening` does.
 
     Args:
         announce: gets one line with the address once the server answers; by default it is printed.
+        role: what this process is to others of the same server; None: there are no others. The end of its lifeline is
+            as good as SIGTERM.
 
     Returns:
         The signal that ended it, the first one.
     """
     log = make_log(settings.log)
+    if role is not None:
+        log = log.bind(process=role.name)
     foreign = ForeignLogs(log)
     logging.getLogger().addHandler(foreign)
     logging.getLogger(OURS).setLevel(logging.INFO)
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            return runner.run(_until_signal(settings, log, announce or _print_line))
+            return runner.run(_until_signal(settings, log, announce or _print_line, role or Role()))
     finally:
         logging.getLogger().removeHandler(foreign)
 
 
-async def _until_signal(settings: Settings, log: Log, announce: Callable[[str], None]) -> signal.Signals:
+async def _until_signal(settings: Settings, log: Log, announce: Callable[[str], None], role: Role) -> signal.Signals:
     loop = asyncio.get_running_loop()
     asked: asyncio.Future[signal.Signals] = loop.create_future()
     this = asyncio.current_task()
@@ -167,8 +194,10 @@ async def _until_signal(settings: Settings, log: Log, announce: Callable[[str], 
 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop, number)
+    if role.lifeline is not None:
+        loop.add_reader(role.lifeline, _cut_off, loop, role.lifeline, stop)
     try:
-        async with listening(settings, log, late_seconds=_LATE_SECONDS) as server:
+        async with listening(settings, log, late_seconds=_LATE_SECONDS, role=role) as server:
             announce(f"groundwire answers on {server.address}, data in {settings.data}")
             log.info("serving", address=server.address, **({"metrics": server.metrics} if server.metrics else {}))
             threading.Thread(target=_speed_up, args=(server.engine,), name="groundwire-speed-up", daemon=True).start()
@@ -181,6 +210,12 @@ async def _until_signal(settings: Settings, log: Log, announce: Callable[[str], 
             loop.remove_signal_handler(number)
     log.info("stopped")
     return asked.result()
+
+
+def _cut_off(loop: asyncio.AbstractEventLoop, lifeline: int, stop: Callable[[signal.Signals], None]) -> None:
+    """Nobody writes to a lifeline: that there is something to read means that its other end is gone."""
+    loop.remove_reader(lifeline)
+    stop(signal.SIGTERM)
 
 
 def _speed_up(engine: Engine) -> None:

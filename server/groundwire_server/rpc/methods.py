@@ -23,7 +23,7 @@ from groundwire_server.errors import NotImplementedHere
 __all__ = ["SERVICES", "Handler", "Methods", "contract_methods", "shown_method"]
 
 # A handler takes the request (or an async iterator of requests) and the call. It returns the response, or writes
-# responses to the call where the answer is streamed.
+# responses to the call where the answer is streamed. One with an attribute `raw` that is true does so in bytes.
 Handler = Callable[[Any, Any], Awaitable[Any]]
 
 _FILES = (narrative_pb2, metric_pb2, graph_pb2, router_pb2, tools_pb2, ingest_pb2, admin_pb2)
@@ -91,6 +91,8 @@ def _method_handler(method: MethodDescriptor, behavior: Handler) -> Any:
         (True, True): grpc.stream_stream_rpc_method_handler,
     }
     make = kinds[method.client_streaming, method.server_streaming]
+    if getattr(behavior, "raw", False):  # it takes and gives bytes
+        return make(behavior, bytes, bytes)
     response: Any = GetMessageClass(method.output_type)
     request: Any = GetMessageClass(method.input_type)
     return make(behavior, request.FromString, response.SerializeToString)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable
 
-__all__ = ["MAX_REQUEST_ID", "is_request_id", "request_id_from"]
+__all__ = ["MAX_REQUEST_ID", "REQUEST_ID_KEY", "is_request_id", "request_id_from"]
 
 MAX_REQUEST_ID = 128
-_METADATA_KEY = "x-request-id"
+REQUEST_ID_KEY = "x-request-id"
 
 
 def is_request_id(text: str) -> bool:
@@ -19,6 +19,6 @@ def is_request_id(text: str) -> bool:
 def request_id_from(metadata: Iterable[tuple[str, str | bytes]] | None) -> str:
     """The id that the metadata carries where it is a good one, else a new one."""
     for key, value in metadata or ():
-        if key == _METADATA_KEY and isinstance(value, str) and is_request_id(value):
+        if key == REQUEST_ID_KEY and isinstance(value, str) and is_request_id(value):
             return value
     return f"q-{secrets.token_hex(8)}"

@@ -7,6 +7,7 @@ import ipaddress
 import socket
 from collections.abc import Mapping
 from contextlib import suppress
+from pathlib import Path
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
@@ -16,6 +17,7 @@ from groundwire_server.rpc.door import Door, check_reach
 from groundwire_server.rpc.guard import Guard
 from groundwire_server.rpc.methods import SERVICES, Handler, Methods
 from groundwire_server.rpc.reflection import ReflectionMethods
+from groundwire_server.rpc.role import ListenOn
 from groundwire_server.rpc.stream import MAX_FRAME_BYTES
 from groundwire_server.settings import ServerSettings
 
@@ -46,18 +48,30 @@ class WireServer:
 
     Args:
         door: what its port shows and asks for; None: no encryption, and the guard alone says who calls.
+        where: it listens, where that is not a port of its own.
 
     Attributes:
         address: where it really listens, once it is started.
     """
 
     def __init__(
-        self, built: Mapping[str, Handler], guard: Guard, settings: ServerSettings, door: Door | None = None
+        self,
+        built: Mapping[str, Handler],
+        guard: Guard,
+        settings: ServerSettings,
+        door: Door | None = None,
+        where: ListenOn | None = None,
     ) -> None:
         self._settings = settings
         self._door = door or Door()
         self._guard = guard
-        self._server = grpc.aio.server(interceptors=[guard], options=[*_OPTIONS, *_connection_options(settings)])
+        self._where = where or ListenOn()
+        options = [*_OPTIONS, *_connection_options(settings)]
+        if self._where.socket:
+            options = _OPTIONS  # the calls of all clients come on one connection, which lasts
+        if self._where.shared:
+            options = [(name, 1 if name == "grpc.so_reuseport" else value) for name, value in options]
+        self._server = grpc.aio.server(interceptors=[guard], options=options)
         self._server.add_generic_rpc_handlers((Methods(built), ReflectionMethods()))
         self._health = health.aio.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
@@ -70,6 +84,8 @@ class WireServer:
             FailedPrecondition: other machines would reach it and the settings do not ask for that.
             Unavailable: the port is taken.
         """
+        if self._where.socket:
+            return await self._start_on_socket(Path(self._where.socket))
         host, port = self._settings.host, self._settings.port
         if not _is_loopback(host):
             check_reach(self._door, self._settings)
@@ -85,10 +101,25 @@ class WireServer:
                 details={"port": str(port)},
             )
         self.address = ServerSettings(host=host, port=bound).address
+        await self._begin()
+        return self.address
+
+    async def _start_on_socket(self, path: Path) -> str:
+        from groundwire_server.rpc.workers.socket_path import private_socket
+
+        try:
+            with private_socket(path) as target:
+                self._server.add_insecure_port(target)
+                await self._begin()
+        except (OSError, RuntimeError) as error:
+            raise Unavailable(ErrorReason.NOT_SERVING, f"Cannot listen on {path}.") from error
+        self.address = f"unix:{path}"
+        return self.address
+
+    async def _begin(self) -> None:
         await self._server.start()
         for service in SERVICES:
             await self._health.set(service.full_name, health_pb2.HealthCheckResponse.SERVING)
-        return self.address
 
     def _listen(self) -> int:
         if self._door.credentials is None:

@@ -1,0 +1,139 @@
+"""Calls that one process of a server passes on to the one that writes: bytes both ways, as they come.
+
+What the other process sees is the call itself: its messages, its time, its end when the client goes, its id, the trace
+that it is in, and who calls. Nothing else of what the client sent as metadata goes along.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import grpc
+
+from groundwire_server.errors import DeadlineExceeded, ErrorReason, GroundwireError, Unavailable
+from groundwire_server.rpc.call import RpcCall
+from groundwire_server.rpc.errors import DETAILS_KEY
+from groundwire_server.rpc.passed_on import PassedOn
+from groundwire_server.rpc.request_id import REQUEST_ID_KEY
+from groundwire_server.rpc.workers.identity import PRINCIPAL_KEY, pack_principal
+from groundwire_server.rpc.workers.link import AWAY, WriterLink
+
+__all__ = ["Forwarding"]
+
+_TRACE_KEYS = ("traceparent", "tracestate")
+_AWAY = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED})
+
+
+class Forwarding:
+    """Passes on all calls of one method.
+
+    Args:
+        link: to the process that writes.
+        method: full name.
+        streams: whether the answer is streamed.
+        follow: takes up what was written; awaited before the client learns of it.
+        tells: whether a message says that something was written; the last one of a call always counts as such.
+    """
+
+    raw = True  # requests are not parsed here
+
+    def __init__(
+        self,
+        link: WriterLink,
+        method: str,
+        *,
+        streams: bool,
+        follow: Callable[[], Awaitable[object]],
+        tells: Callable[[bytes], bool] = lambda message: False,
+    ) -> None:
+        self._link = link
+        self._method = method
+        self._streams = streams
+        self._follow = follow
+        self._tells = tells
+
+    async def __call__(self, request: bytes | AsyncIterator[bytes], call: RpcCall) -> bytes | None:
+        """The answer of a method that gives one; else it was written to the call.
+
+        Raises:
+            PassedOn: the status that the other process gave.
+            Unavailable: NOT_SERVING, it is away.
+            DeadlineExceeded: the time of the call ran out.
+        """
+        left = None if call.ends is None else max(0.0, call.ends - time.monotonic())
+        outgoing = self._link.begin(self._method, _metadata(call), left)
+        sending = asyncio.ensure_future(_send(outgoing, request))
+        sending.add_done_callback(lambda done: _end_with(done, outgoing))
+        answer: bytes | None = None
+        try:
+            async for message in outgoing:
+                if not self._streams:
+                    answer = message
+                    continue
+                if self._tells(message):
+                    await self._follow()
+                await call.write(message)
+        except grpc.aio.AioRpcError as error:
+            raise _fault_of(sending) or _refusal(error) from None
+        except asyncio.CancelledError:
+            fault = _fault_of(sending)
+            if fault is not None:
+                raise fault from None
+            raise
+        finally:
+            outgoing.cancel()
+            sending.cancel()
+        await self._follow()
+        if answer is None and not self._streams:
+            raise GroundwireError(ErrorReason.INTERNAL, "The process that writes gave no answer.")
+        return answer
+
+
+def _metadata(call: RpcCall) -> tuple[tuple[str, str | bytes], ...]:
+    """All that goes along: made here, but for the trace."""
+    given = call.context.invocation_metadata() or ()
+    trace = [(key, value) for key, value in given if key in _TRACE_KEYS and isinstance(value, str)]
+    return ((REQUEST_ID_KEY, call.request_id), (PRINCIPAL_KEY, pack_principal(call.principal)), *trace)
+
+
+async def _send(outgoing: Any, request: bytes | AsyncIterator[bytes]) -> None:
+    """Write the messages of a call, and say when there are no more. That the other side wants no more is no fault."""
+    try:
+        if isinstance(request, bytes):
+            await outgoing.write(request)
+        else:
+            async for message in request:
+                await outgoing.write(message)
+        await outgoing.done_writing()
+    except (asyncio.InvalidStateError, grpc.RpcError):
+        pass
+
+
+def _end_with(sending: asyncio.Future[None], outgoing: Any) -> None:
+    """A request that cannot be read ends the call."""
+    if _fault_of(sending) is not None:
+        outgoing.cancel()
+
+
+def _fault_of(sending: asyncio.Future[None]) -> BaseException | None:
+    return sending.exception() if sending.done() and not sending.cancelled() else None
+
+
+def _refusal(error: grpc.aio.AioRpcError) -> Exception:
+    """What became of a call that did not end well."""
+    details = dict(error.trailing_metadata() or ()).get(DETAILS_KEY)
+    if isinstance(details, bytes):
+        return PassedOn(error.code(), error.details() or "", details)
+    if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
+        return DeadlineExceeded(ErrorReason.DEADLINE, "The time of the call ran out.")
+    if error.code() in _AWAY:
+        return Unavailable(
+            ErrorReason.NOT_SERVING,
+            AWAY,
+            hint="Try again in a second; reads go on meanwhile.",
+            details={"phase": "writer"},
+        )
+    return GroundwireError(ErrorReason.INTERNAL, "The process that writes cannot be spoken to.")
