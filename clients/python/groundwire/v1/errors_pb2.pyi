@@ -71,7 +71,7 @@ class _ErrorReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._En
     """
     ERROR_REASON_INDEX_MISMATCH: _ErrorReason.ValueType  # 9
     """FAILED_PRECONDITION: stored vectors or postings were made by another model or tokenizer than is configured.
-    Example: metadata {"library_id": "finance", "stored": "e5-small@1", "configured": "e5-base@1"}.
+    Example: metadata {"library_id": "finance", "mode": "HYBRID", "stored": "…", "configured": "…"}.
     """
     ERROR_REASON_DEGRADATION_FORBIDDEN: _ErrorReason.ValueType  # 10
     """FAILED_PRECONDITION: a degradation that strictness or forbid does not accept.
@@ -238,7 +238,7 @@ Example: metadata {"field": "writer"}.
 """
 ERROR_REASON_INDEX_MISMATCH: ErrorReason.ValueType  # 9
 """FAILED_PRECONDITION: stored vectors or postings were made by another model or tokenizer than is configured.
-Example: metadata {"library_id": "finance", "stored": "e5-small@1", "configured": "e5-base@1"}.
+Example: metadata {"library_id": "finance", "mode": "HYBRID", "stored": "…", "configured": "…"}.
 """
 ERROR_REASON_DEGRADATION_FORBIDDEN: ErrorReason.ValueType  # 10
 """FAILED_PRECONDITION: a degradation that strictness or forbid does not accept.
