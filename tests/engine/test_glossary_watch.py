@@ -41,7 +41,7 @@ def test_what_does_not_hold_is_logged_once(library: Library, caplog: pytest.LogC
     for _ in range(4):
         watch.look()
     assert [record.getMessage() for record in caplog.records] == [
-        "library lib keeps its glossary; the file does not hold: metric[0].code: a text is needed (line 1)"
+        "library lib keeps its glossary; the file does not hold, as `groundwire glossary lint` says"
     ]
 
 
@@ -66,7 +66,7 @@ def test_what_cannot_be_read_keeps_the_glossary_and_the_watch(
     for _ in range(3):
         watch.look()
     assert [record.getMessage() for record in caplog.records] == [
-        "library lib keeps its glossary; the file does not hold: glossary.toml: cannot be read"
+        "library lib keeps its glossary; the file does not hold, as `groundwire glossary lint` says"
     ]
     assert list(library.snapshot().glossary.metrics) == ["A"]
     file.rmdir()

@@ -46,10 +46,10 @@ class GlossaryWatch:
             except GroundwireError as error:  # it is being closed, or the disk is full: the next look tries again
                 _log.warning("library %s keeps its glossary: %s", library.library_id, error.reason.name)
             if library.glossary_fault not in ("", before):
+                # Why may name terms, which are content: whoever asks for it is told.
                 _log.warning(
-                    "library %s keeps its glossary; the file does not hold: %s",
+                    "library %s keeps its glossary; the file does not hold, as `groundwire glossary lint` says",
                     library.library_id,
-                    library.glossary_fault[:300],
                 )
 
     def _run(self) -> None:

@@ -362,9 +362,7 @@ class LexicalDirectory:
         place = next(at for at, piece in enumerate(pieces) if piece.entry == entry)
         start = sum(piece.segment.size for piece in pieces[:place])
         stop = start + entry.rows
-        _log.warning(
-            "A file of an index was damaged; its rows are indexed again from the store: %d to %d.", start, stop
-        )
+        _log.warning("A file of an index was damaged; its rows are indexed again from the store.")
         anew = built(counted(self._texts, start, stop), self._state)
         if self.report is not None:
             rebuilt = (*self.report.rebuilt, Rebuilt(start, stop, RebuildReason.DAMAGED))
