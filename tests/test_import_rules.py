@@ -18,7 +18,7 @@ LEVELS = [
     {"text", "settings", "llm"},
     {"glossary", "chunking", "readers", "security"},
     {"store", "guard"},
-    {"lexical", "dense", "adjacency"},
+    {"lexical", "dense", "adjacency", "supervision"},
     {"library", "rerank", "query"},
     {"narrative", "metric", "citation", "jobs", "relations"},
     {"graph"},
@@ -45,6 +45,7 @@ NARROWER = {
     "security": {"errors", "evidence", "text"},
     "settings": {"errors", "evidence"},
     "llm": {"errors", "conformance", "evidence"},
+    "supervision": {"errors", "settings", "store"},
 }
 
 

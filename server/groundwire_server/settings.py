@@ -120,6 +120,12 @@ class ServerSettings(_Section):
         "calls.",
     )
     threads: int = Field(default=8, ge=1, le=256, description="Threads that answer calls.")
+    workers: int = Field(
+        default=1,
+        ge=1,
+        le=64,
+        description="Processes that answer reads, all on one port; from two on beside another one that writes.",
+    )
     drain_seconds: float = Field(
         default=5.0, ge=0, le=600, description="How long a stop waits for calls that are running."
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import sys
 import textwrap
 
 import click
@@ -53,6 +54,7 @@ def _toml(value: object) -> str:
 @click.command(name="serve", cls=_WithSettings)
 @click.option("--host", type=WORDS, metavar="HOST", help="Address to listen on. [127.0.0.1]")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 takes a free one. [50051]")
+@click.option("--workers", type=click.IntRange(1, 64), help="Processes that answer reads, beside one that writes. [1]")
 @click.option("--lexical", is_flag=True, help="Without an embedding model: BM25 only.")
 @click.option("--models", type=click.Path(file_okay=False), help="Folder of prepared models.")
 @click.option(
@@ -61,28 +63,49 @@ def _toml(value: object) -> str:
 @place_options
 @click.pass_obj
 def command(
-    session: Session, host: str | None, port: int | None, lexical: bool, models: str | None, log_level: str | None
+    session: Session,
+    host: str | None,
+    port: int | None,
+    workers: int | None,
+    lexical: bool,
+    models: str | None,
+    log_level: str | None,
 ) -> int | None:
     """Answer agents until SIGTERM or Ctrl-C.
 
     \b
     groundwire serve
     groundwire serve --data /srv/groundwire --port 50051
+    groundwire serve --workers 4
 
     Every other setting comes from the settings file or from GROUNDWIRE_* in the environment.
     """
-    from groundwire_server.dense import DEFAULT_MODEL, find_model
-    from groundwire_server.rpc import serve
-
     if session.shows_something:
         raise click.UsageError("A server has its certificate from tls.cert and tls.key; --help shows all settings.")
     settings = session.settings(
         server__host=host,
         server__port=port,
+        server__workers=workers,
         embedding__backend="none" if lexical else None,
         models=models,
         log__level=log_level,
     )
-    if settings.embedding.backend == "auto" and find_model(DEFAULT_MODEL, folder=settings.models) is None:
-        note(f"{DEFAULT_MODEL} is not prepared: lexical search only until `groundwire models prepare` and a new start")
-    return INTERRUPTED if serve(settings) is signal.SIGINT else None
+    return INTERRUPTED if _serve(settings) is signal.SIGINT else None
+
+
+def _serve(settings: Settings) -> signal.Signals:
+    if settings.server.workers > 1:  # what the processes need is loaded by them
+        from groundwire_server.supervision import supervise
+
+        return supervise(settings, _say, note)
+    from groundwire_server.rpc import serve
+    from groundwire_server.rpc.notes import start_notes
+
+    for line in start_notes(settings):
+        note(line)
+    return serve(settings)
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()

@@ -26,6 +26,8 @@ EMBEDDERS = ("auto", "deterministic", "none", "onnx")
 _FUSIONS = ("linear", "rrf")
 _EXTRACTORS = ("co_occurrence", "llm", "none")
 _DECOMPOSERS = ("llm", "none", "rules")
+_FILTER_EXTRACTORS = ("glossary", "llm", "none")
+_JUDGES = ("llm", "words")
 _TRANSFORMS = ("hyde", "none", "rag_fusion", "step_back")
 _MAX_DESCRIPTION = 4096
 MAX_DECLARED = 1000
@@ -49,6 +51,9 @@ class LibraryConfig:
         ambiguous: "refuse" a glossary in which two terms share a synonym, or "report" it with each answer.
         default_label: of what comes in without one.
         glossary_variants: whether the glossary's variants of a query are searched where the call does not say.
+        filter_extractor: what reads a hint out of a query where the call does not say, or "none".
+        corrective: whether what was found is judged where the call does not say, and searched again or refused.
+        corrective_judge: who judges it, "words" or "llm".
         query_transform: what makes other texts of a query to search where the call does not say, or "none".
         decomposition: what cuts a question of Ask into several where the call does not say, or "none".
         adaptive: whether only questions that need several steps are cut where the call does not say.
@@ -74,6 +79,9 @@ class LibraryConfig:
     default_label: Label = Label.INTERNAL
     glossary_variants: bool = True
     query_transform: str = "none"
+    filter_extractor: str = "none"
+    corrective: bool = False
+    corrective_judge: str = "words"
     decomposition: str = "none"
     adaptive: bool = False
     graph: bool = False
@@ -125,6 +133,8 @@ class LibraryConfig:
             ("embedder", EMBEDDERS),
             ("fusion", _FUSIONS),
             ("query_transform", _TRANSFORMS),
+            ("filter_extractor", _FILTER_EXTRACTORS),
+            ("corrective_judge", _JUDGES),
             ("decomposition", _DECOMPOSERS),
             ("relation_extractor", _EXTRACTORS),
             ("ambiguous", AMBIGUOUS),

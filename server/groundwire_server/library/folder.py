@@ -15,10 +15,9 @@ from pathlib import Path
 from groundwire_server.errors import ErrorReason, InvalidRequest, Unavailable, UnknownResource
 from groundwire_server.library.config import LibraryConfig
 from groundwire_server.library.derived import Deriver
-from groundwire_server.library.disk import disk_errors
 from groundwire_server.library.library import Library
 from groundwire_server.library.snapshot import Snapshot
-from groundwire_server.store import FolderLock, ServerFile
+from groundwire_server.store import FolderLock, ServerFile, disk_errors
 
 __all__ = ["DEFAULT_LIBRARY", "LIBRARIES", "DataFolder", "check_library_id"]
 

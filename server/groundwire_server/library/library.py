@@ -30,7 +30,6 @@ from groundwire_server.library.attributes import AttributeColumns
 from groundwire_server.library.columns import ColumnBuilder
 from groundwire_server.library.config import LibraryConfig
 from groundwire_server.library.derived import Deriver, follow_settings
-from groundwire_server.library.disk import disk_errors
 from groundwire_server.library.fact_names import FactCodes
 from groundwire_server.library.indexes import LibraryIndexes
 from groundwire_server.library.kept_columns import KeptColumns
@@ -39,7 +38,7 @@ from groundwire_server.library.named_reader import named_reader
 from groundwire_server.library.recut import Recut
 from groundwire_server.library.snapshot import Snapshot
 from groundwire_server.library.vector_models import note_model, replace_models
-from groundwire_server.store import SqliteStore, Store, StoreReader, StoreWriter
+from groundwire_server.store import SqliteStore, Store, StoreReader, StoreWriter, disk_errors
 
 __all__ = ["COLUMNS", "RELATIONS", "STORE", "Library"]
 

@@ -67,7 +67,7 @@ class Guard(grpc.aio.ServerInterceptor):
         max_call_seconds: bound of a read that brings no shorter deadline.
         observer: told of every call.
         limits: how many calls may run at once, and how long a client may read nothing of an answer.
-        many_a_peer: a connection brings the calls of many clients, so that none is refused for what others leave unread.
+        many_a_peer: a connection brings the calls of many clients: none is refused for what others leave unread.
 
     Attributes:
         admission: the places of the services.

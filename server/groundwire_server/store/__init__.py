@@ -1,5 +1,6 @@
 """The system of record: what a store must do, what goes in and comes out, and the store on SQLite."""
 
+from groundwire_server.store.disk import disk_errors
 from groundwire_server.store.folder_lock import FolderLock
 from groundwire_server.store.graph_protocol import GraphReader, GraphStore, GraphWriter
 from groundwire_server.store.networkx_store import NetworkxGraphStore
@@ -80,6 +81,7 @@ __all__ = [
     "StoredRevision",
     "Withdrawn",
     "WriteCounts",
+    "disk_errors",
     "extent_of_facts",
     "line_of_fact",
     "make_fact_id",

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from groundwire_server.errors import ErrorReason, FailedPrecondition
-from groundwire_server.store import storage_full
+from groundwire_server.store.sqlite import storage_full
 
 __all__ = ["disk_errors"]
 

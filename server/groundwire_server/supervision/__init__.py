@@ -1,0 +1,7 @@
+"""Several processes that are one server: started, watched, replaced, stopped. Loads neither gRPC nor numpy."""
+
+from groundwire_server.supervision.report import Report, pack_failure, pack_ready
+from groundwire_server.supervision.start import receive_settings
+from groundwire_server.supervision.supervisor import supervise
+
+__all__ = ["Report", "pack_failure", "pack_ready", "receive_settings", "supervise"]
