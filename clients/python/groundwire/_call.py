@@ -43,6 +43,7 @@ class Target:
         credentials: grpc.ChannelCredentials | None = None,
         metadata: Sequence[tuple[str, str]] = (),
         timeout: float | None = None,
+        reconnect: bool = True,
     ) -> None:
         """Connects when the first call is made.
 
@@ -56,6 +57,7 @@ class Target:
         credentials: of a channel of grpc, in place of all these but the token.
         metadata: goes with every call.
         timeout: seconds for each call that does not say its own; ingests and watched jobs have none.
+        reconnect: go on with an answer whose connection broke, where it had come to; else that is an error.
         """
         self.address = resolve_address(address)
         shown = show(
@@ -71,6 +73,7 @@ class Target:
         self._credentials = shown.channel
         self._metadata = shown.metadata
         self._timeout = timeout
+        self._reconnect = reconnect
         self._opening = threading.Lock()
         self._channel: Any = None
         self._closed = False

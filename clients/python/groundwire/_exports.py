@@ -7,7 +7,14 @@ from groundwire._call import DEFAULT_ADDRESS
 from groundwire._errors import BrokenStream, GroundwireError, Violation
 from groundwire._ingest.machine import IngestEvent
 from groundwire._ingest.parts import PART_BYTES
-from groundwire._model.answer import AnswerOrigin, AnswerPart, AnswerWriter, SubCall, SubCallSummary
+from groundwire._model.answer import (
+    AnswerOrigin,
+    AnswerPart,
+    AnswerRestarted,
+    AnswerWriter,
+    SubCall,
+    SubCallSummary,
+)
 from groundwire._model.document import DocumentChunk, DocumentRevision, StoredDocument, TextChange
 from groundwire._model.figure import (
     DerivedFigure,
@@ -144,6 +151,7 @@ __all__ = [
     "Answer",
     "AnswerOrigin",
     "AnswerPart",
+    "AnswerRestarted",
     "AnswerWriter",
     "AnyOf",
     "AsyncClient",

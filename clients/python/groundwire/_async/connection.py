@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -16,7 +16,8 @@ from groundwire._async.stream import AsyncItems, AsyncStream
 from groundwire._call import Target
 from groundwire._operation.fold import Fold
 from groundwire._operation.ingest import Ingest
-from groundwire._operation.kinds import Paged, Reader, ResultReader, Streamed, Unary
+from groundwire._operation.kinds import Method, Paged, Reader, ResultReader, Streamed, Unary
+from groundwire._operation.resumption import Resumption
 
 __all__ = ["AsyncConnection"]
 
@@ -81,15 +82,25 @@ class AsyncConnection(Target):
         call = self._open_here().unary_stream(method.path, method.encode, method.decode)
         return call(operation.request, timeout=timeout, metadata=self._metadata)
 
+    def _beginner(self, method: Method) -> Callable[[Any, float | None], Any]:
+        def begin(request: Any, timeout: float | None) -> Any:
+            call = self._open_here().unary_stream(method.path, method.encode, method.decode)
+            return call(request, timeout=timeout, metadata=self._metadata)
+
+        return begin
+
     def _items(self, operation: Streamed[Reader[T]], timeout: float | None) -> AsyncItems[T]:
         return AsyncItems(self._begin(operation, timeout), operation.reader, self._failure)
 
     def _stream(self, operation: Streamed[Fold[T]], timeout: float | None) -> AsyncStream[T]:
-        return AsyncStream(self._begin(operation, self._seconds(timeout)), operation.reader, self._failure)
+        whole = Resumption(operation, enabled=self._reconnect)
+        return AsyncStream(self._beginner(operation.method), whole, self._failure, self._seconds(timeout))
 
     async def _whole(self, operation: Streamed[ResultReader[Any, T]], timeout: float | None) -> T:
         call = self._begin(operation, self._seconds(timeout))
-        return await AsyncStream(call, operation.reader, self._failure).collect()
+        async for _ in AsyncItems(call, operation.reader, self._failure):
+            pass
+        return operation.reader.result()
 
     def _upload(self, ingest: Ingest) -> AsyncIngestStream:
         def open_call() -> Any:

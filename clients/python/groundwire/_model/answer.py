@@ -10,7 +10,7 @@ from groundwire._model.route import Route
 from groundwire._model.stream import EndReason, PlanStep, Refusal
 from groundwire._model.value import Span
 
-__all__ = ["AnswerOrigin", "AnswerPart", "AnswerWriter", "SubCall", "SubCallSummary"]
+__all__ = ["AnswerOrigin", "AnswerPart", "AnswerRestarted", "AnswerWriter", "SubCall", "SubCallSummary"]
 
 
 class AnswerWriter(NamedEnum):
@@ -63,3 +63,8 @@ class AnswerPart:
     origin: AnswerOrigin = AnswerOrigin.UNSPECIFIED
     unchecked_quantities: tuple[Span, ...] = ()
     branch: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRestarted:
+    """The connection broke and the answer is written anew: forget its parts; others follow."""

@@ -113,7 +113,10 @@ class ShuttingDown:
 
 @dataclass(frozen=True, slots=True)
 class Reconnecting:
-    """The connection broke; the client tries again after `delay_seconds`. `attempt` counts since the last ack."""
+    """The connection broke; the client tries again after `delay_seconds`.
+
+    `attempt` counts since something last came: an ack of an ingest, a part of an answer.
+    """
 
     attempt: int
     delay_seconds: float

@@ -32,6 +32,10 @@ class Flow(Generic[ItemT]):
         """The next item that has come; None when there is none, or the stream was cancelled."""
         return self._waiting.popleft() if self._waiting and not self._cancelled else None
 
+    def tell(self, item: ItemT) -> None:
+        """Give out something that no response has brought."""
+        self._waiting.append(item)
+
     def add(self, response: object) -> None:
         """A response has come. Raises BrokenStream when it stands in a wrong place."""
         try:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from groundwire._errors import BrokenStream
-from groundwire._model.answer import AnswerPart, SubCall, SubCallSummary
+from groundwire._model.answer import AnswerPart, AnswerRestarted, SubCall, SubCallSummary
+from groundwire._model.ingest import Reconnecting
 from groundwire._model.metric import MetricOutcomes
 from groundwire._model.result import Answer, Figures, Retrieval, Trace
 from groundwire._model.route import Clarification, RouteDecision
@@ -36,6 +37,8 @@ Frame = (
     | SubCallSummary
     | AnswerPart
     | Clarification
+    | Reconnecting
+    | AnswerRestarted
 )
 _BRANCHED = (SnippetBatch, Progress, MetricOutcomes, SubCall, SubCallSummary, AnswerPart, Clarification)
 
@@ -91,6 +94,22 @@ class Fold(Generic[ResultT]):
             frame = replace(frame, branch=branch)
         self._take(frame)
         return (frame,)
+
+    def take_back(self, frames: Sequence[Frame]) -> None:
+        """These frames have come, and others come in their place."""
+        void = {id(each) for each in frames}
+        self._collected.frames = [each for each in self._collected.frames if id(each) not in void]
+        if self._header is not None and id(self._header) in void:
+            self._header = None
+
+    def anew(self) -> Fold[ResultT]:
+        """A fold of the same kind, for another stream."""
+        return Fold(self._finish)
+
+    @property
+    def next(self) -> bytes | None:
+        """What brings more, where the summary has come and says so."""
+        return None if self._summary is None else self._summary.next
 
     def end(self) -> None:
         """A stream that ends without its summary is broken, also for one who only iterates."""

@@ -12,7 +12,8 @@ import grpc.experimental
 from groundwire._call import Target
 from groundwire._operation.fold import Fold
 from groundwire._operation.ingest import Ingest
-from groundwire._operation.kinds import Paged, Reader, ResultReader, Streamed, Unary
+from groundwire._operation.kinds import Method, Paged, Reader, ResultReader, Streamed, Unary
+from groundwire._operation.resumption import Resumption
 from groundwire._sync.ingest_stream import IngestStream
 from groundwire._sync.stream import Items, Stream
 
@@ -69,14 +70,24 @@ class Connection(Target):
         call = self._open_here().unary_stream(method.path, method.encode, method.decode)
         return call(operation.request, timeout=timeout, metadata=self._metadata)
 
+    def _beginner(self, method: Method) -> Callable[[Any, float | None], Any]:
+        def begin(request: Any, timeout: float | None) -> Any:
+            call = self._open_here().unary_stream(method.path, method.encode, method.decode)
+            return call(request, timeout=timeout, metadata=self._metadata)
+
+        return begin
+
     def _items(self, operation: Streamed[Reader[T]], timeout: float | None) -> Items[T]:
         return Items(self._begin(operation, timeout), operation.reader, self._failure)
 
     def _stream(self, operation: Streamed[Fold[T]], timeout: float | None) -> Stream[T]:
-        return Stream(self._begin(operation, self._seconds(timeout)), operation.reader, self._failure)
+        whole = Resumption(operation, enabled=self._reconnect)
+        return Stream(self._beginner(operation.method), whole, self._failure, self._seconds(timeout))
 
     def _whole(self, operation: Streamed[ResultReader[Any, T]], timeout: float | None) -> T:
-        return Stream(self._begin(operation, self._seconds(timeout)), operation.reader, self._failure).collect()
+        for _ in Items(self._begin(operation, self._seconds(timeout)), operation.reader, self._failure):
+            pass
+        return operation.reader.result()
 
     def _upload(self, ingest: Ingest) -> IngestStream:
         return IngestStream(ingest, self._opener(ingest), self._failure)
