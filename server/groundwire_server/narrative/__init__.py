@@ -13,6 +13,7 @@ from groundwire_server.narrative.fusion import (
     make_fusion,
     rrf_fuse,
 )
+from groundwire_server.narrative.hints import suggest_filter
 from groundwire_server.narrative.libraries import RouterChoice, Unreachable, choose_libraries, nobody_answers
 from groundwire_server.narrative.library_router import (
     NO_ROUTER,
@@ -39,6 +40,7 @@ from groundwire_server.narrative.request import (
 from groundwire_server.narrative.retrieve import retrieve
 from groundwire_server.narrative.rewrite import MAX_VARIANTS, glossary_variants
 from groundwire_server.narrative.walk import EvidenceWalk, Walked, WalkStart
+from groundwire_server.narrative.weights import WordWeights
 
 __all__ = [
     "COSINE_SCALE",
@@ -70,6 +72,7 @@ __all__ = [
     "Unreachable",
     "WalkStart",
     "Walked",
+    "WordWeights",
     "check_question",
     "check_request",
     "check_top_k",
@@ -86,5 +89,6 @@ __all__ = [
     "retrieve",
     "rrf_fuse",
     "run_all",
+    "suggest_filter",
     "within_budgets",
 ]

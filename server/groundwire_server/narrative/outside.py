@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from groundwire_server.evidence import Call, PlanStep, Refusal
@@ -12,7 +12,7 @@ from groundwire_server.text import detect_language
 if TYPE_CHECKING:
     from groundwire_server.library import Snapshot
 
-__all__ = ["GATE_STEP", "refuse_outside_names"]
+__all__ = ["GATE_STEP", "gate_for", "refuse_outside_names"]
 
 GATE_STEP = PlanStep("gate", "outside_names")
 
@@ -25,3 +25,15 @@ def refuse_outside_names(
         return None
     known = [mention.span for snapshot in snapshots for mention in snapshot.glossary.find_terms(question)]
     return gate.refusal(question, call.options.language or detect_language(question), known)
+
+
+def gate_for(snapshots: Sequence[Snapshot], gate: SecurityGate) -> Callable[[str], bool]:
+    """Whether a text that was made names nothing outside, as the question itself is judged."""
+
+    def passes(text: str) -> bool:
+        if not gate:
+            return True
+        known = [mention.span for snapshot in snapshots for mention in snapshot.glossary.find_terms(text)]
+        return gate.find(text, known) is None
+
+    return passes

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from groundwire_server.errors import Cause
+from groundwire_server.evidence import Label
 from groundwire_server.llm import ModelProvider
 from groundwire_server.narrative.libraries import RouterChoice
 from groundwire_server.narrative.request import RetrievalLimits
@@ -38,7 +39,8 @@ class RetrievalParts:
         vector_faults: why a library that has no vectors here has none, by its id, where there is more to say than that.
         library_router: where a request names none; None: all libraries are searched.
         graph: what follows relations where a request asks for it; None: nothing here does.
-        model: the language model that query transforms ask; None: there is none.
+        model: the language model that stages of the query ask; None: there is none.
+        model_clearance: strictest label of what it may be shown; none sees RESTRICTED.
     """
 
     embedder: Embedder | None = None
@@ -49,3 +51,4 @@ class RetrievalParts:
     library_router: RouterChoice | None = field(default_factory=RouterChoice.default)
     graph: EvidenceWalk | None = None
     model: ModelProvider | None = None
+    model_clearance: Label = Label.INTERNAL

@@ -9,6 +9,8 @@ from groundwire_server.errors import ErrorReason, Violation
 from groundwire_server.narrative.fusion import FUSIONS
 from groundwire_server.narrative.library_router import NO_ROUTER, KeywordLibraryRouter, library_routers
 from groundwire_server.query import DECOMPOSERS, TRANSFORMS
+from groundwire_server.query.filters import FILTER_EXTRACTORS
+from groundwire_server.query.grades import GRADERS
 
 __all__ = [
     "DEFAULT_TOP_K",
@@ -48,6 +50,7 @@ class RetrievalTuning:
     library_router: str = ""
     fusion: str = ""
     corrective: bool | None = None
+    corrective_judge: str = ""
     tree: bool | None = None
     graph: bool | None = None
     decomposition: str = ""
@@ -124,9 +127,10 @@ def check_tuning(tuning: RetrievalTuning) -> list[Violation]:
         ("reranker", tuning.reranker, _ONLY_NONE),
         *((f"postprocessors[{place}]", name, _ONLY_NONE) for place, name in enumerate(tuning.postprocessors)),
         ("query_transform", tuning.query_transform, ("none", *TRANSFORMS)),
-        ("filter_extractor", tuning.filter_extractor, _ONLY_NONE),
+        ("filter_extractor", tuning.filter_extractor, ("none", *FILTER_EXTRACTORS)),
         ("library_router", tuning.library_router, _routers(tuning.library_router)),
         ("fusion", tuning.fusion, FUSIONS),
+        ("corrective_judge", tuning.corrective_judge, GRADERS),
         ("decomposition", tuning.decomposition, ("none", *DECOMPOSERS)),
     ]
     found = [
@@ -135,7 +139,6 @@ def check_tuning(tuning: RetrievalTuning) -> list[Violation]:
         if name and name not in choices
     ]
     switches = [
-        ("corrective", tuning.corrective),
         ("tree", tuning.tree),
     ]
     found += [

@@ -6,8 +6,9 @@ that the hard filter would have left, and the call lets it be dropped.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from groundwire_server.errors import Violation
 from groundwire_server.evidence import (
+    AnyOf,
     Call,
     Degradation,
     DegradationKind,
@@ -28,7 +30,7 @@ from groundwire_server.narrative.reach import Reach
 if TYPE_CHECKING:
     from groundwire_server.library import Snapshot
 
-__all__ = ["Restricted", "check_filters", "restrict", "restrict_detail"]
+__all__ = ["Restricted", "check_filters", "restrict", "restrict_detail", "together"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,6 +38,7 @@ class Restricted:
     """What each library is searched for, by its id, and the hint that is in force.
 
     Attributes:
+        hinted: the libraries that a hint is in force in.
         candidates: bool[rows].
         kept: how many candidates there are.
         readable: how many there would be without filters.
@@ -45,24 +48,43 @@ class Restricted:
     kept: dict[str, int]
     readable: dict[str, int]
     hint: Filter | None
+    hinted: frozenset[str] = frozenset()
     degradations: tuple[Degradation, ...] = ()
 
 
-def restrict(reach: Reach, call: Call) -> Restricted:
+def restrict(reach: Reach, call: Call, extracted: Mapping[str, Filter] = MappingProxyType({})) -> Restricted:
     """Candidates under the call's filters, which have been checked.
+
+    Args:
+        extracted: hints by library, where the call has none of its own. All are dropped together.
 
     Raises:
         FailedPrecondition: the hint would have to be dropped, and the call forbids that.
     """
-    hint = call.options.hint
-    bounds = reach.each(lambda snapshot: _bounds(snapshot, call, hint))
+    own = call.options.hint
+    hints = extracted if own is None else {each.library_id: own for each in reach.snapshots}
+    bounds = reach.each(lambda snapshot: _bounds(snapshot, call, hints.get(snapshot.library_id)))
+    hints = {library_id: hints[library_id] for library_id in bounds if library_id in hints}
+    hint = together(hints) if own is None else own
+    hinted = frozenset(hints)
     if hint is None or call.options.on_empty is EmptyFilterPolicy.NEVER_WIDEN or _any(bounds):
-        return _restricted(bounds, hint)
+        return _restricted(bounds, hint, hinted)
     widened = reach.each(lambda snapshot: _bounds(snapshot, call, None))
     if not _any(widened):
-        return _restricted(widened, hint)  # it is not the hint that leaves nothing
+        return _restricted(widened, hint, hinted)  # it is not the hint that leaves nothing
     dropped = call.accept(Degradation(DegradationKind.FILTER_DROPPED, "hint", dropped_filter=hint))
-    return _restricted(widened, None, (dropped,))
+    return _restricted(widened, None, degradations=(dropped,))
+
+
+def together(hints: Mapping[str, Filter]) -> Filter | None:
+    """The hints of several libraries as one; None: there is none."""
+    found: list[Filter] = []
+    for _, hint in sorted(hints.items()):
+        if all(repr(hint) != repr(each) for each in found):  # as values, 1 and True are equal
+            found.append(hint)
+    if not found:
+        return None
+    return found[0] if len(found) == 1 else AnyOf(tuple(found))
 
 
 _Bounds = tuple[NDArray[np.bool_], int, int]
@@ -80,13 +102,17 @@ def _bounds(snapshot: Snapshot, call: Call, hint: Filter | None) -> _Bounds:
 
 
 def _restricted(
-    bounds: dict[str, _Bounds], hint: Filter | None, degradations: tuple[Degradation, ...] = ()
+    bounds: dict[str, _Bounds],
+    hint: Filter | None,
+    hinted: frozenset[str] = frozenset(),
+    degradations: tuple[Degradation, ...] = (),
 ) -> Restricted:
     return Restricted(
         {library_id: candidates for library_id, (candidates, _, _) in bounds.items()},
         {library_id: kept for library_id, (_, kept, _) in bounds.items()},
         {library_id: readable for library_id, (_, _, readable) in bounds.items()},
         hint,
+        hinted,
         degradations,
     )
 
@@ -95,13 +121,13 @@ def _any(bounds: dict[str, _Bounds]) -> bool:
     return any(kept for _, kept, _ in bounds.values())
 
 
-def restrict_detail(call: Call, hint: Filter | None) -> str:
+def restrict_detail(call: Call, *, hinted: bool) -> str:
     """What bounds the candidates, for the plan."""
     options = call.options
     bounds = (
         ("readable", True),
         ("filter", options.filter is not None),
-        ("hint", hint is not None),
+        ("hint", hinted),
         ("known_at", options.known_at is not None),
         ("valid_at", options.valid_at is not None),
     )

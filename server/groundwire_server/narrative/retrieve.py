@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,9 @@ from groundwire_server.evidence import (
     Summary,
     Trace,
 )
+from groundwire_server.narrative.corrective import Corrected, search_until_enough, wanted_judge
 from groundwire_server.narrative.exit import make_snippets
+from groundwire_server.narrative.hints import make_hints
 from groundwire_server.narrative.libraries import Chosen, RouterChoice, Unreachable, choose_libraries
 from groundwire_server.narrative.library_router import make_library_router
 from groundwire_server.narrative.outside import GATE_STEP, refuse_outside_names
@@ -81,28 +84,15 @@ def retrieve(
         raise InvalidRequest(faults)
     top_k = request.top_k or DEFAULT_TOP_K
     wanted = top_k * call.options.pages
-    outcome = search_libraries(
-        Order(
-            query=request.query,
-            top_k=top_k,
-            mode=request.mode,
-            fusion=request.tuning.fusion,
-            variants=request.tuning.glossary_variants,
-            graph=request.tuning.graph,
-            transform=request.tuning.query_transform,
-            wanted=wanted,
-        ),
-        call,
-        reach,
-        parts,
-    )
+    found = _search(request, top_k, call, reach, parts)
+    outcome = found.outcome
     call.cancel.check("exit")
     started = time.perf_counter()
     states = reach.each(lambda snapshot: snapshot.snapshot_id(call.principal))
     # A passage that was made up tells where to look and not what for.
     queries = [variant.text for variant in outcome.variants if variant.made_by != HYDE]
     tokens = frozenset(token for text in queries for token in tokenize(text))
-    snippets = make_snippets(outcome.found, wanted, call, tokens, reach)
+    snippets = [] if found.refusal is not None else make_snippets(outcome.found, wanted, call, tokens, reach)
     passages_and_paths = drop_unreadable(list(_with_paths(snippets, top_k, outcome)), call.principal)
     elapsed = timedelta(seconds=time.perf_counter() - started)
     trace = NO_TRACE if call.options.explain < ExplainLevel.TRACE else _trace(outcome, snippets, call, reach)
@@ -117,14 +107,51 @@ def retrieve(
     if snippets:
         yield Snippets(tuple(passages_and_paths))
     yield Summary(
-        EndReason.TOP_K if len(outcome.found) > len(snippets) == wanted else EndReason.EXHAUSTED,
+        _end(found, snippets, wanted),
         candidates=outcome.candidates,
         degradations=(*chosen.degradations, *outcome.degradations, *reach.degradations),
         timings=_timings(chosen, outcome, StageTiming("exit", elapsed, len(outcome.found), len(snippets))),
         variants=outcome.variants if call.options.explain >= ExplainLevel.PLAN else (),
         model_usage=outcome.model_usage,
         trace=trace,
+        refusal=found.refusal,
     )
+
+
+def _search(request: RetrieveRequest, top_k: int, call: Call, reach: Reach, parts: RetrievalParts) -> Corrected:
+    """Read the hints out of the question, and search; until it is enough, where somebody judges that."""
+    tuning = request.tuning
+    hints = make_hints(request.query, tuning.filter_extractor, call, reach.snapshots, parts)
+    order = Order(
+        query=request.query,
+        top_k=top_k,
+        mode=request.mode,
+        fusion=tuning.fusion,
+        variants=tuning.glossary_variants,
+        graph=tuning.graph,
+        transform=tuning.query_transform,
+        wanted=top_k * call.options.pages,
+    )
+    judge = wanted_judge(tuning.corrective, tuning.corrective_judge, reach.snapshots)
+    if judge:
+        found = search_until_enough(order, call, reach, parts, hints, judge)
+    else:
+        found = Corrected(search_libraries(order, call, reach, parts, hints))
+    outcome = found.outcome
+    told = replace(
+        outcome,
+        plan=(*hints.plan, *outcome.plan),
+        timings=(*hints.timings, *outcome.timings),
+        degradations=(*hints.degradations, *outcome.degradations),
+        model_usage=(*hints.model_usage, *outcome.model_usage),
+    )
+    return replace(found, outcome=told)
+
+
+def _end(found: Corrected, snippets: Sequence[Snippet], wanted: int) -> EndReason:
+    if found.refusal is not None:
+        return EndReason.REFUSED
+    return EndReason.TOP_K if len(found.outcome.found) > len(snippets) == wanted else EndReason.EXHAUSTED
 
 
 def _trace(outcome: Outcome, snippets: Sequence[Snippet], call: Call, reach: Reach) -> Trace:

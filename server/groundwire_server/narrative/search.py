@@ -29,6 +29,7 @@ from groundwire_server.narrative.exit import Found
 from groundwire_server.narrative.fuse import fuse, fusion_for
 from groundwire_server.narrative.fusion import RRF_K, Fusion, make_fusion
 from groundwire_server.narrative.graph_leg import GRAPH_DEPTH, Followed, follow_relations
+from groundwire_server.narrative.hints import Hints
 from groundwire_server.narrative.legs import search_dense, search_lexical
 from groundwire_server.narrative.parts import RetrievalParts
 from groundwire_server.narrative.reach import Reach
@@ -36,7 +37,15 @@ from groundwire_server.narrative.request import RetrievalMode
 from groundwire_server.narrative.restrict import Restricted, restrict, restrict_detail
 from groundwire_server.narrative.stages import dense_stages, fuse_stages, lexical_stages
 from groundwire_server.narrative.state import Lazy, Search, Stage, run_stages
-from groundwire_server.narrative.transform import PROBE_DEPTH, Probe, make_probes, merge, merge_step
+from groundwire_server.narrative.transform import (
+    PROBE_DEPTH,
+    Probe,
+    Probes,
+    make_probes,
+    merge,
+    merge_step,
+    probe_also,
+)
 from groundwire_server.narrative.vectors import (
     model_name,
     partial_degradation,
@@ -50,6 +59,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Order", "Outcome", "search_libraries"]
 
+_NO_HINTS = Hints()
+
 
 @dataclass(frozen=True, slots=True)
 class Order:
@@ -58,6 +69,7 @@ class Order:
     graph: whether relations are followed from what is found. transform: what makes other texts of the query to search.
     wanted: passages that this call and those before it are owed together, where it goes on with their stream. What they
     have sent must stand at the head of what is found: only a list that is not put together from others grows with it.
+    rewritten: texts that are searched beside the query whatever else is.
     """
 
     query: str
@@ -68,11 +80,15 @@ class Order:
     graph: bool | None = None
     transform: str = ""
     wanted: int = 0
+    rewritten: tuple[QueryVariant, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was found, best first, and how. searches: the whole of each library's, by library id."""
+    """What was found, best first, and how.
+
+    searches: the whole of each library's, by library id. probes: what a transform made, for the next search of it.
+    """
 
     found: Sequence[Found]
     candidates: int
@@ -84,6 +100,7 @@ class Outcome:
     paths: Mapping[str, Callable[[str], Snippet | None]] = field(default_factory=dict)
     model_usage: tuple[ModelUsage, ...] = ()
     searches: tuple[Search, ...] = ()
+    probes: Probes | None = None
 
     def path(self, library_id: str, doc_id: str) -> Snippet | None:
         """The chain of relations that leads to a document, where they were followed and one does."""
@@ -107,8 +124,19 @@ class _Progress:
         return _Progress(followed.search, (*self.plan, followed.step), (*self.timings, followed.timing), followed)
 
 
-def search_libraries(order: Order, call: Call, reach: Reach, parts: RetrievalParts) -> Outcome:
+def search_libraries(
+    order: Order,
+    call: Call,
+    reach: Reach,
+    parts: RetrievalParts,
+    hints: Hints = _NO_HINTS,
+    made: Probes | None = None,
+) -> Outcome:
     """Restrict all libraries, search each by itself, put their lists together.
+
+    Args:
+        hints: what was read out of the query.
+        made: what a transform made of it in an earlier search; None: it is asked now.
 
     Raises:
         FailedPrecondition: vectors are asked for and not there, or a degradation is forbidden.
@@ -116,16 +144,17 @@ def search_libraries(order: Order, call: Call, reach: Reach, parts: RetrievalPar
         CallCancelled, DeadlineExceeded: the call is over.
     """
     started = time.perf_counter()
-    restricted = restrict(reach, call)
+    restricted = restrict(reach, call, hints.of)
     restrict_time, restrict_ended = timedelta(seconds=time.perf_counter() - started), time.monotonic()
     coverage, degradations = _coverage(order, call, reach, parts, restricted)
     embedding = QueryEmbedding(parts.embedder, order.query) if coverage and parts.embedder is not None else None
     embedder = None if embedding is None else embedding.embedder
-    probes = make_probes(order.query, order.transform, call, reach.snapshots, parts, embedder)
+    made = made or make_probes(order.query, order.transform, call, reach.snapshots, parts, embedder)
+    probes = probe_also(made, order.rewritten, call, embedder)
     degradations += probes.degradations
     progress = reach.each(
         lambda snapshot: _search(
-            snapshot, order, call, parts, restricted, coverage, embedding, probes.of.get(snapshot.library_id, ())
+            snapshot, order, call, parts, restricted, coverage, embedding, probes.in_library(snapshot.library_id)
         )
     )
     embed = embedding.stage if embedding is not None else None
@@ -142,8 +171,8 @@ def search_libraries(order: Order, call: Call, reach: Reach, parts: RetrievalPar
 
     plan: list[PlanStep] = []
     timings: list[StageTiming] = []
-    detail = restrict_detail(call, restricted.hint)
     for library_id in progress:
+        detail = restrict_detail(call, hinted=library_id in restricted.hinted)
         kept = restricted.kept[library_id]
         plan.append(PlanStep("restrict", "columns", detail, library_id))
         entered = restricted.readable[library_id]
@@ -173,6 +202,7 @@ def search_libraries(order: Order, call: Call, reach: Reach, parts: RetrievalPar
         {name: each.followed.path for name, each in progress.items() if each.followed is not None},
         probes.model_usage,
         tuple(reached.search for reached in progress.values()),
+        made,
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
@@ -32,6 +32,7 @@ from groundwire_server.evidence import (
 from groundwire_server.llm import Usage, model_usage
 from groundwire_server.narrative.fuse import legs_over, make_hit, order_of
 from groundwire_server.narrative.fusion import RRF_K, rrf_fuse
+from groundwire_server.narrative.outside import gate_for
 from groundwire_server.narrative.parts import RetrievalParts
 from groundwire_server.narrative.state import Lazy, Search
 from groundwire_server.narrative.vectors import embed_or_explain
@@ -42,7 +43,16 @@ if TYPE_CHECKING:
     from groundwire_server.dense import Embedder
     from groundwire_server.library import Snapshot
 
-__all__ = ["PROBE_DEPTH", "Probe", "Probes", "make_probes", "merge", "merge_step"]
+__all__ = [
+    "PROBE_DEPTH",
+    "Probe",
+    "Probes",
+    "apply_transform",
+    "make_probes",
+    "merge",
+    "merge_step",
+    "probe_also",
+]
 
 PROBE_DEPTH = 200
 """How deep lists that are put together are at least, so that the answer does not depend on how much is asked for."""
@@ -60,13 +70,21 @@ class Probe:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Probes:
-    """What was made for a call: the probes of each library by its id, and what is to be said of it."""
+    """What was made for a call: the probes of each library by its id, and what is to be said of it.
+
+    also: what is searched in all of them besides.
+    """
 
     of: Mapping[str, tuple[Probe, ...]] = field(default_factory=dict)
     plan: tuple[PlanStep, ...] = ()
     timings: tuple[StageTiming, ...] = ()
     degradations: tuple[Degradation, ...] = ()
     model_usage: tuple[ModelUsage, ...] = ()
+    also: tuple[Probe, ...] = ()
+
+    def in_library(self, library_id: str) -> tuple[Probe, ...]:
+        """What is searched beside the question in a library."""
+        return (*self.of.get(library_id, ()), *self.also)
 
 
 def make_probes(
@@ -91,7 +109,7 @@ def make_probes(
     for name in sorted(set(wishes.values()) - {"none"}):
         libraries = [library_id for library_id, wish in wishes.items() if wish == name]
         started = time.perf_counter()
-        made = _apply(make_transform(name), query, call, snapshots, parts)
+        made = apply_transform(make_transform(name), query, call, snapshots, parts)
         probes, fault = _embed(made, name, call, embedder)
         elapsed = timedelta(seconds=time.perf_counter() - started)
         used += made.usage
@@ -107,6 +125,16 @@ def make_probes(
         of |= dict.fromkeys(libraries, probes)
     told_usage = () if parts.model is None or used == Usage() else (model_usage(parts.model, used),)
     return Probes(of, tuple(plan), tuple(timings), tuple(degradations), told_usage)
+
+
+def probe_also(probes: Probes, variants: Sequence[QueryVariant], call: Call, embedder: Embedder | None) -> Probes:
+    """Further texts to search with in every library; one that has no vector is searched by words alone."""
+    more: list[Probe] = []
+    for variant in variants:
+        call.cancel.check("transform")
+        vector = None if embedder is None else embed_or_explain(partial(embedder.embed_query, variant.text))
+        more.append(Probe(variant, None if isinstance(vector, Cause) else vector))
+    return replace(probes, also=(*probes.also, *more))
 
 
 def merge_step(library_id: str, lists: int) -> PlanStep:
@@ -127,13 +155,15 @@ def merge(search: Search, others: Sequence[Search]) -> Search:
     return replace(search, variants=variants, hits=hits, ranking=rows[np.array(order, dtype=np.int64)])
 
 
-def _apply(
+def apply_transform(
     transform: Transform, query: str, call: Call, snapshots: Sequence[Snapshot], parts: RetrievalParts
 ) -> Transformed:
     """What a transform makes; whatever goes wrong with it, the question is there."""
     asked = QueryText(query, detect_language(query))
     try:
-        return transform.apply(asked, parts.model, _gate(snapshots, parts), partial(call.cancel.check, "transform"))
+        return transform.apply(
+            asked, parts.model, gate_for(snapshots, parts.gate), partial(call.cancel.check, "transform")
+        )
     except (CallCancelled, DeadlineExceeded):
         raise
     except GroundwireError as error:
@@ -141,18 +171,6 @@ def _apply(
     except Exception as error:  # noqa: BLE001 - whatever a model's client raises, the question is searched
         _log.warning("the query transform %s failed: %s", transform.name, type(error).__name__)
         return skipped(transform.name, asked, Cause(ErrorReason.MODEL_FAILED, "The query transform failed."))
-
-
-def _gate(snapshots: Sequence[Snapshot], parts: RetrievalParts) -> Callable[[str], bool]:
-    """Whether a text names nothing outside, as the question itself is judged."""
-
-    def passes(text: str) -> bool:
-        if not parts.gate:
-            return True
-        known = [mention.span for snapshot in snapshots for mention in snapshot.glossary.find_terms(text)]
-        return parts.gate.find(text, known) is None
-
-    return passes
 
 
 def _embed(

@@ -37,6 +37,7 @@ from groundwire_server.narrative import (
     RetrievalParts,
     RetrieveRequest,
     Unreachable,
+    WordWeights,
     retrieve,
     within_budgets,
 )
@@ -54,7 +55,6 @@ from groundwire_server.router.frames import (
 from groundwire_server.router.reading import Reading, read_question
 from groundwire_server.router.request import AskRequest
 from groundwire_server.router.texts import conflict_text, quoted, shown_title, unknown_text
-from groundwire_server.router.weights import WordWeights
 from groundwire_server.router.writer import AnswerModel, ModelWriting, WriterOrder
 from groundwire_server.security import drop_unreadable
 
