@@ -146,7 +146,7 @@ class StreamPlace:
         Raises:
             Aborted: RESUME_SNAPSHOT_GONE, less has come than was sent before.
         """
-        if any(each.passed < each.sent for each in (self._outcomes, self._calculations, self._snippets)):
+        if self._behind:
             if summary.end_reason is EndReason.SOFT_BUDGET and self._begun is not None:
                 return self._key().seal(self._begun)  # there was less time than for what was sent before
             raise cursor_gone()
@@ -165,7 +165,14 @@ class StreamPlace:
 
     def here(self) -> bytes:
         """The cursor behind what was sent; empty where there can be none."""
+        if self._behind and self._begun is not None:
+            return self._key().seal(self._begun)  # it has not come again to where calls before it were
         return self._seal()
+
+    @property
+    def _behind(self) -> bool:
+        """Whether less has come than calls before this one have sent."""
+        return any(each.passed < each.sent for each in (self._outcomes, self._calculations, self._snippets))
 
     @property
     def _position(self) -> Position:
