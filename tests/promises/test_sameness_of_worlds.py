@@ -112,6 +112,12 @@ def test_a_retired_revision_tells_nothing_of_vectors(shop: Workshop) -> None:
     compare(shop, Case(1, True, 1, steps, order, (3,), 1, (), QUESTIONS["GetDocument"]))
 
 
+def test_a_text_that_came_and_went_in_one_stream_leaves_no_relation(shop: Workshop) -> None:
+    """What it mentions is looked for when a write ends."""
+    steps = tuple(("default", DocumentStep("v/a.md", text, PUBLIC)) for text in ("alpha", "revenue", "alpha"))
+    compare(shop, Case(1, False, 1, steps, tuple(range(len(steps))), (3,), 1, (), QUESTIONS["Ask"]))
+
+
 def compare(shop: Workshop, case: Case) -> None:
     """Both houses tell the same."""
     plain, other = _plain(shop, case), _otherwise(shop, case)

@@ -1,7 +1,8 @@
 """A digest of all that was ever born or died, one for each label, whatever the order in which it came.
 
 It is a multiset hash: the sum modulo 2^256 of the SHA-256 of each event. Two stores with equal digests of a label hold
-rows with equal histories under it; a write under another label leaves it as it was.
+rows with equal histories under it; a write under another label leaves it as it was. Rows that are found in texts count
+while they live and leave no trace: a text that came and went within one write was never looked into.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ import struct
 
 from groundwire_server.evidence import Label
 
-__all__ = ["DigestBook", "birth_event", "hash_parts", "read_digest", "read_label_digest"]
+__all__ = ["DigestBook", "birth_event", "hash_parts", "living_event", "read_digest", "read_label_digest"]
 
 _MODULUS = 1 << 256
 _BYTES = 32
+_LIVING = b"~"  # ends the event of a row that counts while it lives
 _frame = struct.Struct(">cQ").pack
 _FRAMES = [_frame(b"s", length) for length in range(256)]  # most texts are short, and a row has a dozen
 
@@ -42,6 +44,11 @@ def birth_event(kind: str, *parts: str | int | bytes | None) -> bytes:
     return hash_parts("birth", kind, *parts)
 
 
+def living_event(kind: str, *parts: str | int | bytes | None) -> bytes:
+    """The same for a row that leaves the digest again when it dies, as if it had never been."""
+    return birth_event(kind, *parts) + _LIVING
+
+
 class DigestBook:
     """Digests of one write transaction: read when it begins, written when it commits."""
 
@@ -51,15 +58,15 @@ class DigestBook:
 
     def add_birth(self, label: Label, event: bytes) -> None:
         """A row was born."""
-        self._add(label, event)
+        self._add(label, _number(event))
 
     def add_death(self, label: Label, event: bytes) -> None:
         """A row died whose birth was `event`."""
-        self._add(label, hash_parts("death", event))
+        self._add(label, -_number(event) if event.endswith(_LIVING, _BYTES) else _number(hash_parts("death", event)))
 
     def add_purge(self, label: Label, event: bytes) -> None:
         """What a row held was erased; its birth was `event`."""
-        self._add(label, hash_parts("purge", event))
+        self._add(label, _number(hash_parts("purge", event)))
 
     def write(self, generation: int) -> None:
         """Keep the digests that changed, as those of `generation`."""
@@ -68,11 +75,15 @@ class DigestBook:
             [(label, generation, value.to_bytes(_BYTES, "big")) for label, value in self._sums.items()],
         )
 
-    def _add(self, label: Label, event: bytes) -> None:
+    def _add(self, label: Label, number: int) -> None:
         key = int(label)
         if key not in self._sums:
             self._sums[key] = read_label_digest(self._connection, label, None)
-        self._sums[key] = (self._sums[key] + int.from_bytes(event, "big")) % _MODULUS
+        self._sums[key] = (self._sums[key] + number) % _MODULUS
+
+
+def _number(event: bytes) -> int:
+    return int.from_bytes(event[:_BYTES], "big")
 
 
 def read_label_digest(connection: sqlite3.Connection, label: Label, generation: int | None) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 from itertools import islice
 from operator import attrgetter
@@ -13,7 +13,7 @@ from groundwire_server.errors import ErrorReason, RowRefused
 from groundwire_server.evidence import Label
 from groundwire_server.store.rows import EdgeColumns, EdgeRecord, StoredEdge, WriteCounts
 from groundwire_server.store.sqlite.codec import decode_attributes, decode_instant, encode_attributes, is_storable
-from groundwire_server.store.sqlite.digest import birth_event, hash_parts
+from groundwire_server.store.sqlite.digest import birth_event, hash_parts, living_event
 from groundwire_server.store.sqlite.transaction import VISIBLE, Transaction
 
 __all__ = [
@@ -54,6 +54,8 @@ _ROWS_A_WRITE = 500
 # for it: they do not depend on the order in which things came.
 _GLOSSARY = "extractor <> 'glossary'"
 _DERIVED = frozenset({"facts", "glossary", "metadata"})
+# What is found in texts alone depends on which of them were there between two writes, and counts while it lives.
+_FOUND = "co_occurrence"
 
 
 def make_edge_id(record: EdgeRecord) -> str:
@@ -79,6 +81,10 @@ def put_edges(transaction: Transaction, records: Iterable[EdgeRecord], strictest
                 unchanged += 1
         writing.insert()
     return WriteCounts(stored, unchanged, tuple(refused))
+
+
+def _event_of(record: EdgeRecord) -> Callable[..., bytes]:
+    return living_event if record.extractor == _FOUND else birth_event
 
 
 def _fault(transaction: Transaction, record: EdgeRecord, strictest: int) -> RowRefused | None:
@@ -127,7 +133,7 @@ class _Writing:
             del self._living[key]
             transaction.retire("edge", edge_row, Label(held[0]), event)
         transaction.attributes.fix(record.label, record.attributes)
-        event = b"" if record.extractor in _DERIVED else birth_event("edge", edge_id, *columns)
+        event = b"" if record.extractor in _DERIVED else _event_of(record)("edge", edge_id, *columns)
         self._waiting[key] = (edge_id, transaction.generation, event, *columns)
         transaction.born(record.label, event)
         return True
