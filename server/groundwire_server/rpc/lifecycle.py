@@ -113,7 +113,7 @@ async def listening(
                 limits=limits,
                 many_a_peer=bool(role.where.socket),
             )
-            methods = role.methods(build_methods(engine, pool, stopping), engine, pool)
+            methods = role.methods(build_methods(engine, pool, stopping), engine, pool, stopping)
             wire = WireServer(methods, guard, settings.server, door, role.where)
             server = Running(await wire.start(), engine, pool, guard, role)
             try:

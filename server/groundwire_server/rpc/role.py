@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -53,8 +54,14 @@ class Role:
         """Who may come in; raises as `make_door` does."""
         return make_door(settings, engine.local_principal, own_token=own_token)
 
-    def methods(self, built: Mapping[str, Handler], engine: Engine, pool: WorkPool) -> Mapping[str, Handler]:
-        """What answers each method, given what answers all of them where there is one process. Inside the loop."""
+    def methods(
+        self, built: Mapping[str, Handler], engine: Engine, pool: WorkPool, stopping: asyncio.Event
+    ) -> Mapping[str, Handler]:
+        """What answers each method, given what answers all of them where there is one process. Inside the loop.
+
+        Args:
+            stopping: set when the server stops.
+        """
         return built
 
     async def close(self) -> None:

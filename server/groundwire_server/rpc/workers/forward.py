@@ -12,6 +12,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import grpc
+from google.protobuf.descriptor import MethodDescriptor
+from google.protobuf.message_factory import GetMessageClass
 
 from groundwire_server.errors import DeadlineExceeded, ErrorReason, GroundwireError, Unavailable
 from groundwire_server.rpc.call import RpcCall
@@ -19,6 +21,7 @@ from groundwire_server.rpc.errors import DETAILS_KEY
 from groundwire_server.rpc.passed_on import PassedOn
 from groundwire_server.rpc.request_id import REQUEST_ID_KEY
 from groundwire_server.rpc.workers.identity import PRINCIPAL_KEY, pack_principal
+from groundwire_server.rpc.workers.ingest_watch import IngestWatch
 from groundwire_server.rpc.workers.link import AWAY, WriterLink
 
 __all__ = ["Forwarding"]
@@ -32,10 +35,9 @@ class Forwarding:
 
     Args:
         link: to the process that writes.
-        method: full name.
-        streams: whether the answer is streamed.
+        method: which one.
         follow: takes up what was written; awaited before the client learns of it.
-        tells: whether a message says that something was written; the last one of a call always counts as such.
+        stopping: set when this process stops; ingests then say up to where they are durable, and end.
     """
 
     raw = True  # requests are not parsed here
@@ -43,17 +45,17 @@ class Forwarding:
     def __init__(
         self,
         link: WriterLink,
-        method: str,
-        *,
-        streams: bool,
+        method: MethodDescriptor,
         follow: Callable[[], Awaitable[object]],
-        tells: Callable[[bytes], bool] = lambda message: False,
+        stopping: asyncio.Event,
     ) -> None:
         self._link = link
-        self._method = method
-        self._streams = streams
+        self._name = f"{method.containing_service.full_name}/{method.name}"
+        self._streams = method.server_streaming
+        self._response: Any = GetMessageClass(method.output_type) if method.client_streaming else None
+        self._watches = method.name == "WatchJob"
         self._follow = follow
-        self._tells = tells
+        self._stopping = stopping
 
     async def __call__(self, request: bytes | AsyncIterator[bytes], call: RpcCall) -> bytes | None:
         """The answer of a method that gives one; else it was written to the call.
@@ -64,8 +66,10 @@ class Forwarding:
             DeadlineExceeded: the time of the call ran out.
         """
         left = None if call.ends is None else max(0.0, call.ends - time.monotonic())
-        outgoing = self._link.begin(self._method, _metadata(call), left)
-        sending = asyncio.ensure_future(_send(outgoing, request))
+        outgoing = self._link.begin(self._name, _metadata(call), left)
+        ingest = None if self._response is None else IngestWatch(self._response)
+        stopping = None if ingest is None else self._stopping
+        sending = asyncio.ensure_future(_send(outgoing, request, stopping))
         sending.add_done_callback(lambda done: _end_with(done, outgoing))
         answer: bytes | None = None
         try:
@@ -73,10 +77,16 @@ class Forwarding:
                 if not self._streams:
                     answer = message
                     continue
-                if self._tells(message):
+                if self._watches or (ingest is not None and ingest.is_last(message)):
                     await self._follow()
                 await call.write(message)
         except grpc.aio.AioRpcError as error:
+            await self._follow()  # what was good before is kept
+            if ingest is not None and _broken_off(sending):
+                await call.write(ingest.shutting_down())
+                raise Unavailable(
+                    ErrorReason.NOT_SERVING, "The server is stopping.", details={"phase": "draining"}
+                ) from None
             raise _fault_of(sending) or _refusal(error) from None
         except asyncio.CancelledError:
             fault = _fault_of(sending)
@@ -99,26 +109,58 @@ def _metadata(call: RpcCall) -> tuple[tuple[str, str | bytes], ...]:
     return ((REQUEST_ID_KEY, call.request_id), (PRINCIPAL_KEY, pack_principal(call.principal)), *trace)
 
 
-async def _send(outgoing: Any, request: bytes | AsyncIterator[bytes]) -> None:
-    """Write the messages of a call, and say when there are no more. That the other side wants no more is no fault."""
+async def _send(outgoing: Any, request: bytes | AsyncIterator[bytes], stopping: asyncio.Event | None) -> bool:
+    """Write the messages of a call, and say when there are no more. That the other side wants no more is no fault.
+
+    Returns:
+        Whether it was broken off because this process stops.
+    """
+    broken_off = False
     try:
         if isinstance(request, bytes):
             await outgoing.write(request)
-        else:
+        elif stopping is None:
             async for message in request:
                 await outgoing.write(message)
+        else:
+            broken_off = await _send_until(outgoing, request, stopping)
         await outgoing.done_writing()
     except (asyncio.InvalidStateError, grpc.RpcError):
         pass
+    return broken_off
 
 
-def _end_with(sending: asyncio.Future[None], outgoing: Any) -> None:
+async def _send_until(outgoing: Any, request: AsyncIterator[bytes], stopping: asyncio.Event) -> bool:
+    """Write messages as they come, until `stopping` is set while there is none."""
+    stop = asyncio.ensure_future(stopping.wait())
+    try:
+        while True:
+            coming = asyncio.ensure_future(anext(request, None))
+            try:
+                await asyncio.wait((coming, stop), return_when=asyncio.FIRST_COMPLETED)
+                if not coming.done():
+                    return True
+                message = coming.result()
+            finally:
+                coming.cancel()
+            if message is None:
+                return False
+            await outgoing.write(message)
+    finally:
+        stop.cancel()
+
+
+def _broken_off(sending: asyncio.Future[bool]) -> bool:
+    return sending.done() and not sending.cancelled() and sending.exception() is None and sending.result()
+
+
+def _end_with(sending: asyncio.Future[bool], outgoing: Any) -> None:
     """A request that cannot be read ends the call."""
     if _fault_of(sending) is not None:
         outgoing.cancel()
 
 
-def _fault_of(sending: asyncio.Future[None]) -> BaseException | None:
+def _fault_of(sending: asyncio.Future[bool]) -> BaseException | None:
     return sending.exception() if sending.done() and not sending.cancelled() else None
 
 

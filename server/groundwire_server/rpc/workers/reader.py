@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from groundwire.v1 import ingest_pb2
 from groundwire_server.engine import Engine
 from groundwire_server.engine.followed import FollowingEngine
 from groundwire_server.rpc.methods import Handler, contract_methods
@@ -80,7 +80,9 @@ class Reader(Role):
         """The engine that reads; raises as `FollowingEngine` does."""
         return FollowingEngine(settings, process=self.name, writer_fault=self._writer_fault)
 
-    def methods(self, built: Mapping[str, Handler], engine: Engine, pool: WorkPool) -> Mapping[str, Handler]:
+    def methods(
+        self, built: Mapping[str, Handler], engine: Engine, pool: WorkPool, stopping: asyncio.Event
+    ) -> Mapping[str, Handler]:
         """Its own answers, and what it passes on."""
         assert isinstance(engine, FollowingEngine)
         self._link = link = WriterLink(self._socket)
@@ -88,8 +90,7 @@ class Reader(Role):
         methods = dict(built)
         contract = contract_methods()
         for name in FORWARDED & set(built):
-            streams = contract[name].server_streaming
-            methods[name] = Forwarding(link, name, streams=streams, follow=follow, tells=_TELLS.get(name, _nothing))
+            methods[name] = Forwarding(link, contract[name], follow, stopping)
         for name in NEWEST & set(built):
             methods[name] = _at_the_newest(built[name], follow)
         return methods
@@ -109,22 +110,3 @@ def _at_the_newest(handler: Handler, follow: Callable[[], Awaitable[object]]) ->
         return await handler(request, call)
 
     return handle
-
-
-def _nothing(_message: bytes) -> bool:
-    return False
-
-
-def _documents_done(message: bytes) -> bool:
-    return ingest_pb2.IngestDocumentsResponse.FromString(message).WhichOneof("message") == "summary"
-
-
-def _facts_done(message: bytes) -> bool:
-    return ingest_pb2.IngestFactsResponse.FromString(message).WhichOneof("message") == "summary"
-
-
-_TELLS: dict[str, Callable[[bytes], bool]] = {
-    f"{_PACKAGE}IngestService/IngestDocuments": _documents_done,
-    f"{_PACKAGE}IngestService/IngestFacts": _facts_done,
-    f"{_PACKAGE}AdminService/WatchJob": lambda message: True,
-}
