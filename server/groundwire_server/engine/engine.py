@@ -183,6 +183,11 @@ class Engine:
             steps_by_model=retrieval.adaptive == "llm",
         )
 
+    @property
+    def earlier_states(self) -> int:
+        """How many states of libraries are held beside the newest of each: by streams, and by work behind the calls."""
+        return self._libraries.earlier_states
+
     # ---- reads
 
     def retrieve(self, request: RetrieveRequest, call: Call) -> Iterator[EvidenceFrame]:

@@ -168,6 +168,11 @@ class Libraries:
         with self._guard:
             return [self._open[library_id] for library_id in sorted(self._open)]
 
+    @property
+    def earlier_states(self) -> int:
+        """How many states of libraries are held beside the newest of each (`Library.earlier_states`)."""
+        return sum(library.earlier_states for library in self.held())
+
     def held(self) -> list[Library]:
         """Libraries that are open already, by id."""
         with self._guard:

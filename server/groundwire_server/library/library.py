@@ -87,6 +87,7 @@ class Library:
         self._secret = secret
         self._lock = threading.Lock()
         self._swapping = threading.Lock()  # of `_snapshot`, for no longer than an assignment takes
+        self._states: weakref.WeakSet[Snapshot] = weakref.WeakSet()  # all that somebody holds
         self._closed = False
         self._settings_texts = ("", "")
         self._settings_read = (LibraryConfig(), Glossary())
@@ -129,6 +130,11 @@ class Library:
         """The newest state that is whole."""
         return self._snapshot
 
+    @property
+    def earlier_states(self) -> int:
+        """How many states beside the newest are held: by streams that read them, and by work behind the calls."""
+        return max(0, len(self._states) - 1)
+
     def at(self, generation: int) -> Snapshot | None:
         """An earlier state, or the newest one; None: there never was such a state.
 
@@ -145,7 +151,7 @@ class Library:
         if generation > newest.generation:
             raise Unavailable(ErrorReason.NOT_SERVING, "The library is catching up.", details={"phase": "starting"})
         reader = self.store.reader(generation)
-        return newest.at(reader, *self._settings_at(reader, newest))
+        return self._noted(newest.at(reader, *self._settings_at(reader, newest)))
 
     @contextmanager
     def writing(self) -> Iterator[StoreWriter]:
@@ -454,7 +460,11 @@ class Library:
         newest = self._indexes.lexical
         if newest is snapshot.lexical or newest.rows != snapshot.lexical.rows:
             return snapshot
-        return replace(snapshot, lexical=newest)
+        return self._noted(replace(snapshot, lexical=newest))
+
+    def _noted(self, snapshot: Snapshot) -> Snapshot:
+        self._states.add(snapshot)
+        return snapshot
 
     def _take_snapshot(self, previous: Snapshot | None) -> Snapshot:
         """What is committed now, indexed; the previous one where it still is that."""
@@ -470,7 +480,7 @@ class Library:
         ):
             return previous
         config, glossary = self._settings(reader)
-        return Snapshot(
+        snapshot = Snapshot(
             library_id=self.library_id,
             generation=reader.generation,
             reader=named_reader(reader, glossary, self._fact_codes),
@@ -486,6 +496,7 @@ class Library:
             _fact_codes=self._fact_codes,
             _secret=self._secret,
         )
+        return self._noted(snapshot)
 
     def _take_columns(self, reader: StoreReader) -> None:
         """Follow births and deaths."""

@@ -261,6 +261,7 @@ class Guard(grpc.aio.ServerInterceptor):
         """End the call with a status; only a `GroundwireError` is one of ours, anything else is a fault."""
         if isinstance(error, CallCancelled):
             # The work noticed before the handler did: the client is gone, so nobody reads this.
+            _let_go(error)
             self._ended(call, "CANCELLED", "")
             await call.abort(grpc.StatusCode.CANCELLED, "The call was cancelled.")
         if isinstance(error, PassedOn):
@@ -274,6 +275,7 @@ class Guard(grpc.aio.ServerInterceptor):
                 ErrorReason.INTERNAL, "The server made a mistake.", hint=f"Its log has it as {call.request_id}."
             )
         status = to_status(known, call.request_id)
+        _let_go(error)
         self._ended(call, status.code.name, known.reason.name)
         await call.abort(status.code, status.message, ((DETAILS_KEY, status.details),))
 
@@ -298,6 +300,20 @@ class Guard(grpc.aio.ServerInterceptor):
             frames=call.frames,
             ms=round(call.elapsed_ms(), 1),
         )
+
+
+def _let_go(error: BaseException) -> None:
+    """Forget the frames that an error came through: they hold what they worked on, states of libraries among it, and
+    often the error itself, so that all of it would stay until the next collection of garbage.
+    """
+    left: list[BaseException | None] = [error]
+    seen: set[int] = set()
+    while left:
+        each = left.pop()
+        if each is not None and id(each) not in seen:
+            seen.add(id(each))
+            each.__traceback__ = None
+            left += (each.__cause__, each.__context__)
 
 
 def _named(call: RpcCall) -> dict[str, str]:

@@ -53,6 +53,8 @@ class StateMetrics(Collector):
         for what, count in sorted(self._server.leftovers.items()):
             held.add_metric([what], count)
         yield held
+        words = "States of libraries that are held beside the newest: by streams, and by work behind the calls."
+        yield GaugeMetricFamily("groundwire_states_held", words, self._server.engine.earlier_states)
         yield GaugeMetricFamily(
             "groundwire_work_waiting", "Pieces of work that wait for a thread.", self._server.pool.waiting
         )
