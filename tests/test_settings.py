@@ -149,6 +149,10 @@ def test_wrong_values_are_all_named_with_what_is_valid() -> None:
         ("RAGSPINE_ADAPTIVE", "1", "retrieval.adaptive", "rules"),
         ("RAGSPINE_ADAPTIVE", "LLM", "retrieval.adaptive", "llm"),
         ("RAGSPINE_ADAPTIVE", "off", "retrieval.adaptive", "none"),
+        ("RAGSPINE_CORRECTIVE", "True", "retrieval.corrective", "words"),
+        ("RAGSPINE_CORRECTIVE", "llm", "retrieval.corrective", "llm"),
+        ("RAGSPINE_CORRECTIVE", "0", "retrieval.corrective", "none"),
+        ("GROUNDWIRE_RETRIEVAL_FILTER_EXTRACTOR", "Glossary", "retrieval.filter_extractor", "glossary"),
         ("GROUNDWIRE_RETRIEVAL_ROUTE_CLASSIFIER", "llm", "retrieval.route_classifier", "llm"),
         ("RAGSPINE_RELATION_EXTRACTOR", "", "ingest.relation_extractor", "none"),
     ],
@@ -162,7 +166,6 @@ def test_the_names_of_the_seeds_are_read(variable: str, value: str, setting: str
 UNBUILT = [
     ("RAGSPINE_RERANKER", "cross_encoder"),
     ("RAGSPINE_POSTPROCESSOR", "mmr,lost_in_middle"),
-    ("RAGSPINE_CORRECTIVE", "true"),
     ("RAGSPINE_RAPTOR", "1"),
     ("RAGSPINE_RAPTOR_THRESHOLD", "0.8"),
     ("RAGSPINE_GRAPH_STORE", "networkx"),

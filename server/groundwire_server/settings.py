@@ -65,6 +65,11 @@ _ADAPTIVE_WORDS = {
     **dict.fromkeys(("true", "1", "yes", "on", "heuristic", "deterministic"), "rules"),
 }
 _SWITCH_RULES = {"": "learned", "none": "rules", "off": "rules"}
+_CORRECTIVE_WORDS = {
+    **_SWITCH_OFF,
+    **dict.fromkeys(("false", "0", "no"), "none"),
+    **dict.fromkeys(("true", "1", "yes", "on", "heuristic", "deterministic"), "words"),
+}
 _SWITCH_WORDS = {"": "false", "none": "false"}
 _TRACES_WORDS = {"": "auto", "off": "none"}
 
@@ -223,6 +228,16 @@ class RetrievalSettings(_Section):
         default="none",
         description="Who says which questions need several steps: rules, or the language model; libraries that are "
         "made from now on have only these cut. none: they have all cut, and rules say it where a call asks.",
+    )
+    filter_extractor: Annotated[Literal["glossary", "llm", "none"], _word(_SWITCH_OFF)] = Field(
+        default="none",
+        description="What reads hints out of questions to libraries that are made from now on: the glossary, or the "
+        "language model.",
+    )
+    corrective: Annotated[Literal["llm", "none", "words"], _word(_CORRECTIVE_WORDS)] = Field(
+        default="none",
+        description="Who judges what libraries that are made from now on find, so that it is searched again or refused "
+        "where it is weak: words, or the language model.",
     )
     route_classifier: Annotated[Literal["learned", "llm", "rules"], _word(_SWITCH_RULES)] = Field(
         default="learned",
@@ -465,7 +480,7 @@ _ALIASES: dict[str, _Alias] = {
     "RAGSPINE_QUERY_TRANSFORM": _Alias("retrieval.query_transform"),
     "RAGSPINE_QUERY_DECOMPOSE": _Alias("retrieval.decomposition"),
     "RAGSPINE_ADAPTIVE": _Alias("retrieval.adaptive"),
-    "RAGSPINE_CORRECTIVE": _Alias(feature="Corrective retrieval"),
+    "RAGSPINE_CORRECTIVE": _Alias("retrieval.corrective"),
     "RAGSPINE_CONTEXTUAL": _Alias("ingest.contextual"),
     "RAGSPINE_RAPTOR": _Alias(feature="The summary tree"),
     "RAGSPINE_GRAPH_STORE": _Alias(

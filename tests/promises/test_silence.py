@@ -100,9 +100,7 @@ def test_a_setting_that_would_do_nothing_is_refused_where_it_stands(
     [
         ({"tuning": {"reranker": "maxsim", "rerank_depth": 20}}, "tuning.reranker"),
         ({"tuning": {"postprocessors": ["none", "mmr"]}}, "tuning.postprocessors"),
-        ({"tuning": {"filter_extractor": "glossary"}}, "tuning.filter_extractor"),
-        ({"tuning": {"preset": "quality"}}, "tuning.preset"),
-        *(({"tuning": {switch: True}}, f"tuning.{switch}") for switch in ("corrective", "tree")),
+        ({"tuning": {"tree": True}}, "tuning.tree"),
     ],
 )
 def test_a_setting_that_is_not_built_is_refused_by_name(here: House, library: dict[str, Any], operation: str) -> None:

@@ -403,8 +403,9 @@ def test_an_unknown_setting_is_answered_with_the_valid_ones(here: House) -> None
     failure = failure_of(lambda: save(here, settings=[setting("colour", "red")]))
     ((field, reason, said),) = failure.violations
     assert (field, reason) == ("library.settings[0].name", "UNKNOWN_NAME")
-    valid = "adaptive, ambiguous, b, budget_unit, decomposition, default_label, fusion, glossary_variants, graph"
-    assert f"{valid}, k1, query_transform, relations_from, vector_depth" in said
+    valid = "adaptive, ambiguous, b, budget_unit, corrective, corrective_judge, decomposition, default_label"
+    more = "filter_extractor, fusion, glossary_variants, graph, k1, query_transform, relations_from, vector_depth"
+    assert f"{valid}, {more}" in said
 
 
 def test_settings_outlive_the_server(tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ from groundwire_server.ingest import FACT_FILE_FORMS, what_is_lacking
 from groundwire_server.llm import ModelProvider
 from groundwire_server.narrative import FUSIONS, library_routers
 from groundwire_server.query import DECOMPOSERS, TRANSFORMS
+from groundwire_server.query.filters import FILTER_EXTRACTORS
+from groundwire_server.query.grades import GRADERS
 from groundwire_server.readers import READERS
 from groundwire_server.relations.extractors import EXTRACTORS, LLM
 from groundwire_server.text import TOKENIZER_ID
@@ -29,6 +31,8 @@ def list_components(
     always: dict[str, Iterable[str]] = {
         "chunker": [name for name in CHUNKERS if not needs_model(name)],
         "decomposition": [name for name in DECOMPOSERS if name != LLM],
+        "corrective_judge": [name for name in GRADERS if name != LLM],
+        "filter_extractor": [name for name in FILTER_EXTRACTORS if name != LLM],
         "fusion": FUSIONS,
         "library_router": library_routers(),
         "reader": [reader.media_type for reader in READERS],
@@ -44,7 +48,8 @@ def list_components(
         if needs_model(name)
     ]
     no_model = "" if model is not None else "The server has no language model."
-    asking = [("relation_extractor", LLM), *(("query_transform", name) for name in TRANSFORMS), ("decomposition", LLM)]
+    asking = [(kind, LLM) for kind in ("corrective_judge", "decomposition", "filter_extractor", "relation_extractor")]
+    asking += [("query_transform", name) for name in TRANSFORMS]
     found += [Component(kind, name, active=not no_model, inactive_reason=no_model) for kind, name in asking]
     if model is not None:
         found.append(Component("model", model.name, version=model.model))

@@ -547,6 +547,7 @@ class Engine:
             library_router=self._library_router,
             graph=EvidenceGraph(),
             model=self._model,
+            model_clearance=Label[self.settings.llm.clearance.upper()],
         )
 
     def _describe(self, snapshot: Snapshot, principal: Principal, config: LibraryConfig | None = None) -> LibraryInfo:

@@ -68,6 +68,9 @@ class Libraries:
             query_transform=settings.retrieval.query_transform,
             decomposition=settings.retrieval.decomposition,
             adaptive=settings.retrieval.adaptive != "none",
+            filter_extractor=settings.retrieval.filter_extractor,
+            corrective=settings.retrieval.corrective != "none",
+            corrective_judge="llm" if settings.retrieval.corrective == "llm" else "words",
         )
         self._guard = threading.RLock()
         self._embedder: Embedder | None = None

@@ -25,9 +25,11 @@ from groundwire_server.narrative.library_router import (
 )
 from groundwire_server.narrative.outside import GATE_STEP, refuse_outside_names
 from groundwire_server.narrative.parts import NoEmbedder, RetrievalParts
+from groundwire_server.narrative.presets import mode_of_preset, with_preset
 from groundwire_server.narrative.reach import Reach
 from groundwire_server.narrative.request import (
     DEFAULT_TOP_K,
+    PRESETS,
     RetrievalLimits,
     RetrievalMode,
     RetrievalTuning,
@@ -49,6 +51,7 @@ __all__ = [
     "GATE_STEP",
     "MAX_VARIANTS",
     "NO_ROUTER",
+    "PRESETS",
     "ROUTER_GROUP",
     "RRF_K",
     "TOKEN_COUNTER",
@@ -83,6 +86,7 @@ __all__ = [
     "library_routers",
     "make_fusion",
     "make_library_router",
+    "mode_of_preset",
     "nobody_answers",
     "prompt_text",
     "refuse_outside_names",
@@ -90,5 +94,6 @@ __all__ = [
     "rrf_fuse",
     "run_all",
     "suggest_filter",
+    "with_preset",
     "within_budgets",
 ]

@@ -14,6 +14,7 @@ from groundwire_server.query.grades import GRADERS
 
 __all__ = [
     "DEFAULT_TOP_K",
+    "PRESETS",
     "RetrievalLimits",
     "RetrievalMode",
     "RetrievalTuning",
@@ -25,6 +26,8 @@ __all__ = [
 ]
 
 DEFAULT_TOP_K = 10
+PRESETS = ("balanced", "economy", "quality")
+"""Sets of stages that a call can name."""
 
 
 class RetrievalMode(IntEnum):
@@ -123,7 +126,7 @@ _ONLY_NONE = ("none",)
 def check_tuning(tuning: RetrievalTuning) -> list[Violation]:
     """Names that no stage here has, and switches of stages that are not here."""
     named = [
-        ("preset", tuning.preset, _ONLY_NONE),
+        ("preset", tuning.preset, ("none", *PRESETS)),
         ("reranker", tuning.reranker, _ONLY_NONE),
         *((f"postprocessors[{place}]", name, _ONLY_NONE) for place, name in enumerate(tuning.postprocessors)),
         ("query_transform", tuning.query_transform, ("none", *TRANSFORMS)),

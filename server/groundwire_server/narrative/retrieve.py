@@ -34,6 +34,7 @@ from groundwire_server.narrative.libraries import Chosen, RouterChoice, Unreacha
 from groundwire_server.narrative.library_router import make_library_router
 from groundwire_server.narrative.outside import GATE_STEP, refuse_outside_names
 from groundwire_server.narrative.parts import RetrievalParts
+from groundwire_server.narrative.presets import with_preset
 from groundwire_server.narrative.reach import Reach
 from groundwire_server.narrative.request import DEFAULT_TOP_K, RetrieveRequest, check_request
 from groundwire_server.narrative.restrict import check_filters
@@ -72,6 +73,7 @@ def retrieve(
     faults = check_request(request, parts.limits)
     if faults:
         raise InvalidRequest([*faults, *_filter_faults_too(request, call, snapshots, parts)])
+    request = replace(request, tuning=with_preset(request.tuning))
     refusal = refuse_outside_names(request.query, call, snapshots, parts.gate)
     if refusal is not None:
         yield Header((), (GATE_STEP,), call.reference_day)

@@ -42,8 +42,11 @@ BUILT: frozenset[str] = frozenset(
         "soft_budget",
         "token_budget",
         "tuning.adaptive",
+        "tuning.corrective",
         "tuning.decomposition",
+        "tuning.filter_extractor",
         "tuning.graph",
+        "tuning.preset",
         "valid_at",
     }
 )
@@ -60,10 +63,7 @@ NOT_BUILT: frozenset[str] = frozenset(
     {
         "index.representations",
         "index.tree",
-        "tuning.corrective",
-        "tuning.filter_extractor",
         "tuning.postprocessors",
-        "tuning.preset",
         "tuning.reranker",
         "tuning.tree",
     }

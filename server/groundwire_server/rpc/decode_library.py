@@ -15,8 +15,10 @@ from groundwire_server.library import (
     LibraryConfig,
     fault_of_declared,
 )
-from groundwire_server.narrative import FUSIONS, check_tuning
+from groundwire_server.narrative import FUSIONS, check_tuning, with_preset
 from groundwire_server.query import DECOMPOSERS, TRANSFORMS
+from groundwire_server.query.filters import FILTER_EXTRACTORS
+from groundwire_server.query.grades import GRADERS
 from groundwire_server.rpc.decode_narrative import decode_tuning
 from groundwire_server.rpc.findings import Findings
 from groundwire_server.rpc.named_settings import NAMED, default_text
@@ -117,11 +119,18 @@ def _tuning(message: narrative_pb2.RetrievalTuning, findings: Findings) -> dict[
     if message.library_router:
         why = "it picks among libraries, so that none of them can set it; a call may"
         findings.add("library.tuning.library_router", ErrorReason.CONTRADICTION, why)
+    tuning = with_preset(tuning)
     values: dict[str, object] = {}
     if tuning.fusion in FUSIONS:
         values["fusion"] = tuning.fusion
     if tuning.query_transform in ("none", *TRANSFORMS):
         values["query_transform"] = tuning.query_transform
+    if tuning.filter_extractor in ("none", *FILTER_EXTRACTORS):
+        values["filter_extractor"] = tuning.filter_extractor
+    if tuning.corrective is not None:
+        values["corrective"] = tuning.corrective
+    if tuning.corrective_judge in GRADERS:
+        values["corrective_judge"] = tuning.corrective_judge
     if tuning.decomposition in ("none", *DECOMPOSERS):
         values["decomposition"] = tuning.decomposition
     if tuning.adaptive is not None:

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from groundwire.v1 import narrative_pb2
-from groundwire_server.narrative import RetrievalMode, RetrievalTuning, RetrieveRequest
+from groundwire_server.narrative import RetrievalMode, RetrievalTuning, RetrieveRequest, mode_of_preset
 from groundwire_server.rpc.findings import Findings
 
 __all__ = ["decode_mode", "decode_retrieve", "decode_tuning"]
 
 # Switches and names of stages that the contract knows and that are not built. A name that nobody knows is refused by
 # the narrative room, with those that are there.
-_NOT_HERE = ("corrective", "tree")
+_NOT_HERE = ("tree",)
 _NAMES_NOT_HERE: dict[str, frozenset[str]] = {
-    "preset": frozenset({"economy", "balanced", "quality"}),
     "reranker": frozenset({"auto", "ce", "colbert", "cross_encoder", "listwise", "maxsim", "splade"}),
     "postprocessors": frozenset({"compress", "fold_duplicates", "lost_in_middle", "mmr"}),
-    "filter_extractor": frozenset({"glossary", "llm"}),
 }
 
 
@@ -28,7 +26,7 @@ def decode_retrieve(
     return RetrieveRequest(
         query=message.query,
         top_k=message.top_k,
-        mode=decode_mode(message.mode, findings, default_mode),
+        mode=decode_mode(message.mode, findings, mode_of_preset(message.tuning.preset, default_mode)),
         tuning=decode_tuning(message.tuning, findings) if message.HasField("tuning") else RetrievalTuning(),
     )
 
@@ -46,13 +44,15 @@ def decode_tuning(message: narrative_pb2.RetrievalTuning, findings: Findings) ->
         if getattr(message, name):
             findings.uses(f"tuning.{name}")
     return RetrievalTuning(
-        preset=_name(message, "preset", findings),
+        preset=message.preset,
         reranker=_name(message, "reranker", findings),
         rerank_depth=message.rerank_depth if message.reranker not in _NAMES_NOT_HERE["reranker"] else 0,
         postprocessors=_postprocessors(message.postprocessors, findings),
         query_transform=message.query_transform,
         glossary_variants=message.glossary_variants if message.HasField("glossary_variants") else None,
-        filter_extractor=_name(message, "filter_extractor", findings),
+        filter_extractor=message.filter_extractor,
+        corrective=message.corrective if message.HasField("corrective") else None,
+        corrective_judge=message.corrective_judge,
         library_router=message.library_router,
         fusion=message.fusion,
         graph=message.graph if message.HasField("graph") else None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from groundwire.v1 import router_pb2
-from groundwire_server.narrative import RetrievalMode
+from groundwire_server.narrative import RetrievalMode, mode_of_preset
 from groundwire_server.router import AnswerWriter, AskRequest, Route, Turn, TurnRole
 from groundwire_server.rpc.decode_narrative import decode_mode, decode_tuning
 from groundwire_server.rpc.findings import Findings
@@ -25,7 +25,7 @@ def decode_ask(message: router_pb2.AskRequest, findings: Findings, default_mode:
         history=decode_history(message.history, findings),
         tuning=decode_tuning(message.tuning, findings),
         writer=AnswerWriter(writer) if writer and known_writer else None,
-        mode=decode_mode(message.mode, findings, default_mode),
+        mode=decode_mode(message.mode, findings, mode_of_preset(message.tuning.preset, default_mode)),
     )
 
 

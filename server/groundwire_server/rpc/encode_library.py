@@ -11,7 +11,19 @@ from groundwire_server.rpc.named_settings import NAMED, default_text, setting_te
 __all__ = ["encode_library"]
 
 # Settings that have a field of their own.
-_IN_TUNING = frozenset({"adaptive", "decomposition", "fusion", "glossary_variants", "graph", "query_transform"})
+_IN_TUNING = frozenset(
+    {
+        "adaptive",
+        "corrective",
+        "corrective_judge",
+        "decomposition",
+        "filter_extractor",
+        "fusion",
+        "glossary_variants",
+        "graph",
+        "query_transform",
+    }
+)
 
 
 def encode_library(info: LibraryInfo) -> admin_pb2.Library:
@@ -54,9 +66,10 @@ def _tuning(config: LibraryConfig) -> narrative_pb2.RetrievalTuning:
         postprocessors=["none"],
         query_transform=config.query_transform,
         glossary_variants=config.glossary_variants,
-        filter_extractor="none",
+        filter_extractor=config.filter_extractor,
         fusion=config.fusion,
-        corrective=False,
+        corrective=config.corrective,
+        corrective_judge=config.corrective_judge,
         tree=False,
         graph=config.graph,
         decomposition=config.decomposition,

@@ -106,3 +106,4 @@ class RetrievalTuning:
     graph: bool | None = None
     decomposition: str = ""
     adaptive: bool | None = None
+    corrective_judge: str = ""

@@ -15,7 +15,7 @@ _sym_db = _symbol_database.Default()
 from groundwire.v1 import stream_pb2 as groundwire_dot_v1_dot_stream__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dgroundwire/v1/narrative.proto\x12\rgroundwire.v1\x1a\x1agroundwire/v1/stream.proto\"\xc1\x01\n\x18NarrativeRetrieveRequest\x12+\n\x07options\x18\x01 \x01(\x0b\x32\x1a.groundwire.v1.CallOptions\x12\r\n\x05query\x18\x02 \x01(\t\x12\r\n\x05top_k\x18\x03 \x01(\x05\x12*\n\x04mode\x18\x04 \x01(\x0e\x32\x1c.groundwire.v1.RetrievalMode\x12.\n\x06tuning\x18\x05 \x01(\x0b\x32\x1e.groundwire.v1.RetrievalTuning\"\x8f\x03\n\x0fRetrievalTuning\x12\x0e\n\x06preset\x18\x01 \x01(\t\x12\x10\n\x08reranker\x18\x02 \x01(\t\x12\x14\n\x0crerank_depth\x18\x03 \x01(\x05\x12\x16\n\x0epostprocessors\x18\x04 \x03(\t\x12\x17\n\x0fquery_transform\x18\x05 \x01(\t\x12\x1e\n\x11glossary_variants\x18\x06 \x01(\x08H\x00\x88\x01\x01\x12\x18\n\x10\x66ilter_extractor\x18\x07 \x01(\t\x12\x16\n\x0elibrary_router\x18\x08 \x01(\t\x12\x0e\n\x06\x66usion\x18\t \x01(\t\x12\x17\n\ncorrective\x18\n \x01(\x08H\x01\x88\x01\x01\x12\x11\n\x04tree\x18\x0b \x01(\x08H\x02\x88\x01\x01\x12\x12\n\x05graph\x18\x0c \x01(\x08H\x03\x88\x01\x01\x12\x15\n\rdecomposition\x18\r \x01(\t\x12\x15\n\x08\x61\x64\x61ptive\x18\x0e \x01(\x08H\x04\x88\x01\x01\x42\x14\n\x12_glossary_variantsB\r\n\x0b_correctiveB\x07\n\x05_treeB\x08\n\x06_graphB\x0b\n\t_adaptive\"\xdf\x01\n\x19NarrativeRetrieveResponse\x12-\n\x06header\x18\x01 \x01(\x0b\x32\x1b.groundwire.v1.StreamHeaderH\x00\x12,\n\x05\x62\x61tch\x18\x02 \x01(\x0b\x32\x1b.groundwire.v1.SnippetBatchH\x00\x12+\n\x08progress\x18\x03 \x01(\x0b\x32\x17.groundwire.v1.ProgressH\x00\x12/\n\x07summary\x18\x04 \x01(\x0b\x32\x1c.groundwire.v1.StreamSummaryH\x00\x42\x07\n\x05\x66rame*\x9a\x01\n\rRetrievalMode\x12\x1e\n\x1aRETRIEVAL_MODE_UNSPECIFIED\x10\x00\x12\x17\n\x13RETRIEVAL_MODE_AUTO\x10\x01\x12\x19\n\x15RETRIEVAL_MODE_HYBRID\x10\x02\x12\x19\n\x15RETRIEVAL_MODE_VECTOR\x10\x03\x12\x1a\n\x16RETRIEVAL_MODE_LEXICAL\x10\x04\x32\x81\x01\n\x10NarrativeService\x12m\n\x11NarrativeRetrieve\x12\'.groundwire.v1.NarrativeRetrieveRequest\x1a(.groundwire.v1.NarrativeRetrieveResponse\"\x03\x90\x02\x01\x30\x01\x42\x1eP\x01Z\x1agroundwire/v1;groundwirev1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dgroundwire/v1/narrative.proto\x12\rgroundwire.v1\x1a\x1agroundwire/v1/stream.proto\"\xc1\x01\n\x18NarrativeRetrieveRequest\x12+\n\x07options\x18\x01 \x01(\x0b\x32\x1a.groundwire.v1.CallOptions\x12\r\n\x05query\x18\x02 \x01(\t\x12\r\n\x05top_k\x18\x03 \x01(\x05\x12*\n\x04mode\x18\x04 \x01(\x0e\x32\x1c.groundwire.v1.RetrievalMode\x12.\n\x06tuning\x18\x05 \x01(\x0b\x32\x1e.groundwire.v1.RetrievalTuning\"\xa9\x03\n\x0fRetrievalTuning\x12\x0e\n\x06preset\x18\x01 \x01(\t\x12\x10\n\x08reranker\x18\x02 \x01(\t\x12\x14\n\x0crerank_depth\x18\x03 \x01(\x05\x12\x16\n\x0epostprocessors\x18\x04 \x03(\t\x12\x17\n\x0fquery_transform\x18\x05 \x01(\t\x12\x1e\n\x11glossary_variants\x18\x06 \x01(\x08H\x00\x88\x01\x01\x12\x18\n\x10\x66ilter_extractor\x18\x07 \x01(\t\x12\x16\n\x0elibrary_router\x18\x08 \x01(\t\x12\x0e\n\x06\x66usion\x18\t \x01(\t\x12\x17\n\ncorrective\x18\n \x01(\x08H\x01\x88\x01\x01\x12\x11\n\x04tree\x18\x0b \x01(\x08H\x02\x88\x01\x01\x12\x12\n\x05graph\x18\x0c \x01(\x08H\x03\x88\x01\x01\x12\x15\n\rdecomposition\x18\r \x01(\t\x12\x15\n\x08\x61\x64\x61ptive\x18\x0e \x01(\x08H\x04\x88\x01\x01\x12\x18\n\x10\x63orrective_judge\x18\x0f \x01(\tB\x14\n\x12_glossary_variantsB\r\n\x0b_correctiveB\x07\n\x05_treeB\x08\n\x06_graphB\x0b\n\t_adaptive\"\xdf\x01\n\x19NarrativeRetrieveResponse\x12-\n\x06header\x18\x01 \x01(\x0b\x32\x1b.groundwire.v1.StreamHeaderH\x00\x12,\n\x05\x62\x61tch\x18\x02 \x01(\x0b\x32\x1b.groundwire.v1.SnippetBatchH\x00\x12+\n\x08progress\x18\x03 \x01(\x0b\x32\x17.groundwire.v1.ProgressH\x00\x12/\n\x07summary\x18\x04 \x01(\x0b\x32\x1c.groundwire.v1.StreamSummaryH\x00\x42\x07\n\x05\x66rame*\x9a\x01\n\rRetrievalMode\x12\x1e\n\x1aRETRIEVAL_MODE_UNSPECIFIED\x10\x00\x12\x17\n\x13RETRIEVAL_MODE_AUTO\x10\x01\x12\x19\n\x15RETRIEVAL_MODE_HYBRID\x10\x02\x12\x19\n\x15RETRIEVAL_MODE_VECTOR\x10\x03\x12\x1a\n\x16RETRIEVAL_MODE_LEXICAL\x10\x04\x32\x81\x01\n\x10NarrativeService\x12m\n\x11NarrativeRetrieve\x12\'.groundwire.v1.NarrativeRetrieveRequest\x1a(.groundwire.v1.NarrativeRetrieveResponse\"\x03\x90\x02\x01\x30\x01\x42\x1eP\x01Z\x1agroundwire/v1;groundwirev1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -25,14 +25,14 @@ if _descriptor._USE_C_DESCRIPTORS == False:
   _globals['DESCRIPTOR']._serialized_options = b'P\001Z\032groundwire/v1;groundwirev1'
   _globals['_NARRATIVESERVICE'].methods_by_name['NarrativeRetrieve']._options = None
   _globals['_NARRATIVESERVICE'].methods_by_name['NarrativeRetrieve']._serialized_options = b'\220\002\001'
-  _globals['_RETRIEVALMODE']._serialized_start=901
-  _globals['_RETRIEVALMODE']._serialized_end=1055
+  _globals['_RETRIEVALMODE']._serialized_start=927
+  _globals['_RETRIEVALMODE']._serialized_end=1081
   _globals['_NARRATIVERETRIEVEREQUEST']._serialized_start=77
   _globals['_NARRATIVERETRIEVEREQUEST']._serialized_end=270
   _globals['_RETRIEVALTUNING']._serialized_start=273
-  _globals['_RETRIEVALTUNING']._serialized_end=672
-  _globals['_NARRATIVERETRIEVERESPONSE']._serialized_start=675
-  _globals['_NARRATIVERETRIEVERESPONSE']._serialized_end=898
-  _globals['_NARRATIVESERVICE']._serialized_start=1058
-  _globals['_NARRATIVESERVICE']._serialized_end=1187
+  _globals['_RETRIEVALTUNING']._serialized_end=698
+  _globals['_NARRATIVERETRIEVERESPONSE']._serialized_start=701
+  _globals['_NARRATIVERETRIEVERESPONSE']._serialized_end=924
+  _globals['_NARRATIVESERVICE']._serialized_start=1084
+  _globals['_NARRATIVESERVICE']._serialized_end=1213
 # @@protoc_insertion_point(module_scope)

@@ -114,8 +114,9 @@ class RetrievalTuning(google.protobuf.message.Message):
     GRAPH_FIELD_NUMBER: builtins.int
     DECOMPOSITION_FIELD_NUMBER: builtins.int
     ADAPTIVE_FIELD_NUMBER: builtins.int
+    CORRECTIVE_JUDGE_FIELD_NUMBER: builtins.int
     preset: builtins.str
-    """Set of defaults: "economy", "balanced", "quality"; the fields below go before it."""
+    """Set of defaults, "economy", "balanced" or "quality", that goes before the library's; the fields below go before it."""
     reranker: builtins.str
     """Reranker, e.g. "maxsim", "cross_encoder", "colbert", "splade", "listwise", "auto"."""
     rerank_depth: builtins.int
@@ -133,7 +134,7 @@ class RetrievalTuning(google.protobuf.message.Message):
     fusion: builtins.str
     """Fusion, e.g. "rrf", "weighted_rrf", "linear"."""
     corrective: builtins.bool
-    """Grade, rewrite, refuse loop, at most two rounds."""
+    """Grade, rewrite, widen, refuse loop, at most two rounds. Weak context is refused: WEAK_CONTEXT, or NOTHING_FOUND."""
     tree: builtins.bool
     """Summary tree as a further leg."""
     graph: builtins.bool
@@ -144,6 +145,8 @@ class RetrievalTuning(google.protobuf.message.Message):
     """Ask only: decompose only questions that the classifier calls multi; where no decomposition is named, by "llm" if
     the server has a language model, else by "rules".
     """
+    corrective_judge: builtins.str
+    """Who judges what was found where corrective is on: "words", "llm"."""
     @property
     def postprocessors(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
         """Postprocessors in the order to run, e.g. "mmr", "lost_in_middle", "compress", "fold_duplicates"."""
@@ -165,9 +168,10 @@ class RetrievalTuning(google.protobuf.message.Message):
         graph: builtins.bool | None = ...,
         decomposition: builtins.str = ...,
         adaptive: builtins.bool | None = ...,
+        corrective_judge: builtins.str = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_adaptive", b"_adaptive", "_corrective", b"_corrective", "_glossary_variants", b"_glossary_variants", "_graph", b"_graph", "_tree", b"_tree", "adaptive", b"adaptive", "corrective", b"corrective", "glossary_variants", b"glossary_variants", "graph", b"graph", "tree", b"tree"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_adaptive", b"_adaptive", "_corrective", b"_corrective", "_glossary_variants", b"_glossary_variants", "_graph", b"_graph", "_tree", b"_tree", "adaptive", b"adaptive", "corrective", b"corrective", "decomposition", b"decomposition", "filter_extractor", b"filter_extractor", "fusion", b"fusion", "glossary_variants", b"glossary_variants", "graph", b"graph", "library_router", b"library_router", "postprocessors", b"postprocessors", "preset", b"preset", "query_transform", b"query_transform", "rerank_depth", b"rerank_depth", "reranker", b"reranker", "tree", b"tree"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_adaptive", b"_adaptive", "_corrective", b"_corrective", "_glossary_variants", b"_glossary_variants", "_graph", b"_graph", "_tree", b"_tree", "adaptive", b"adaptive", "corrective", b"corrective", "corrective_judge", b"corrective_judge", "decomposition", b"decomposition", "filter_extractor", b"filter_extractor", "fusion", b"fusion", "glossary_variants", b"glossary_variants", "graph", b"graph", "library_router", b"library_router", "postprocessors", b"postprocessors", "preset", b"preset", "query_transform", b"query_transform", "rerank_depth", b"rerank_depth", "reranker", b"reranker", "tree", b"tree"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_adaptive", b"_adaptive"]) -> typing.Literal["adaptive"] | None: ...
     @typing.overload
