@@ -72,7 +72,8 @@ def test_a_new_certificate_is_taken_up_and_old_connections_go_on(
     caplog.set_level(logging.INFO, "groundwire_server")
     stands = here.channel(keys.authority.pem)
     ask(stands)
-    watch = health_pb2_grpc.HealthStub(stands).Watch(health_pb2.HealthCheckRequest())
+    health: Any = health_pb2_grpc.HealthStub(stands)
+    watch = health.Watch(health_pb2.HealthCheckRequest())
     assert next(watch).status == health_pb2.HealthCheckResponse.SERVING
     other = Authority("next")
     other.server().write(keys.folder, "server")
@@ -221,7 +222,7 @@ def test_a_certificate_alone_lets_in_as_the_settings_say(tmp_path: Path, keys: K
 
 
 def _save(channel: grpc.Channel) -> None:
-    stub = admin_pb2_grpc.AdminServiceStub(channel)  # type: ignore[no-untyped-call]
+    stub = admin_pb2_grpc.AdminServiceStub(channel)
     stub.SaveLibrary(admin_pb2.SaveLibraryRequest(library=admin_pb2.Library(library_id="x")))
 
 

@@ -16,6 +16,7 @@ from groundwire_server.cli.output import show_json
 from groundwire_server.cli.session import Session
 from groundwire_server.cli.streams import note, say, say_exactly
 from groundwire_server.cli.tables import Column, show_table
+from groundwire_server.security import LOCAL_NAME
 from groundwire_server.security.callers import (
     CLEARANCES,
     RIGHTS,
@@ -95,6 +96,8 @@ def create(
     for what, value in [("NAME", name), *(("--group", each) for each in groups), ("--tenant", tenant or "-")]:
         if not is_name(value):
             raise click.UsageError(f"{what} is not 1 to 128 printable characters without blanks at the ends.")
+    if name == LOCAL_NAME:
+        raise click.UsageError(f"{LOCAL_NAME} is who need not say who it is; take another name.")
     table = {"name": name, "clearance": clearance, "rights": rights, "groups": list(groups), "tenant": tenant}
     file = _tokens(session, path)
     text, token = file.create(grant_principal(table), None if expires is None else _moment(expires))

@@ -95,10 +95,10 @@ class IngestDesk:
         if not is_uuid(ingest_id):
             reason = ErrorReason.VALUE_MALFORMED if ingest_id else ErrorReason.VALUE_REQUIRED
             raise InvalidRequest.one("start.ingest_id", reason, f"{ingest_id[:64]!r} is no UUID")
-        hold = object()
+        hold, ingest_id = object(), opening.key
         with self._lock:
             if ingest_id in self._open:
-                raise _in_use(ingest_id, "is open on another connection", "Wait until that one has ended.")
+                raise _in_use(opening.ingest_id, "is open on another connection", "Wait until that one has ended.")
             self._open[ingest_id] = hold
         try:
             self._forget_old(target)
@@ -119,15 +119,15 @@ class IngestDesk:
             writer.forget_ingests(now - self._limits.resume_window)
 
     def _refuse_foreign(self, target: IngestTarget, opening: IngestOpening, kind: str) -> None:
-        ingest_id = opening.ingest_id
+        ingest_id, shown = opening.key, opening.ingest_id
         state = target.store.reader().ingest(ingest_id)
         if state is not None and state.kind != kind:
-            raise _in_use(ingest_id, f"belongs to an ingest of {state.kind}", "Make a new one.")
+            raise _in_use(shown, f"belongs to an ingest of {state.kind}", "Make a new one.")
         if state is not None and opening.validate_only:
-            raise _in_use(ingest_id, "belongs to an ingest that stores what comes", "Make a new one.")
+            raise _in_use(shown, "belongs to an ingest that stores what comes", "Make a new one.")
         for other in () if state is not None else self._targets():
             if other.library_id != target.library_id and _knows(other, ingest_id):
-                raise _in_use(ingest_id, "belongs to another library", "Make a new one.")
+                raise _in_use(shown, "belongs to another library", "Make a new one.")
 
     def _release(self, ingest_id: str, hold: object) -> None:
         with self._lock:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from types import TracebackType
 from typing import ClassVar, Generic, Protocol, Self, TypeVar
+from uuid import UUID, uuid5
 
 from groundwire_server.errors import ErrorReason, InvalidRequest
 from groundwire_server.evidence import Label
@@ -77,6 +78,7 @@ class IngestOpening:
     validate_only: report what would happen and store nothing.
     clearance: of the caller; outcomes tell nothing of documents beyond it.
     refuse_warnings: kinds of warning that refuse a document.
+    owner: whose the id is; two callers with one id have an ingest each. Empty: the caller who is not asked who it is.
     """
 
     ingest_id: str
@@ -84,6 +86,12 @@ class IngestOpening:
     validate_only: bool = False
     clearance: Label = Label.INTERNAL
     refuse_warnings: frozenset[WarningKind] = frozenset()
+    owner: str = ""
+
+    @property
+    def key(self) -> str:
+        """Under which the ingest is kept."""
+        return str(uuid5(UUID(self.ingest_id), self.owner)) if self.owner else self.ingest_id
 
 
 class _Undo(Exception):
@@ -109,7 +117,7 @@ class IngestStream(ABC, Generic[Outcome]):
         self._target = target
         self._limits = limits
         self._release = release
-        self._ingest_id = opening.ingest_id
+        self._ingest_id = opening.key
         self._validate_only = opening.validate_only
         self._clearance = opening.clearance
         self._started = self._finished = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from datetime import UTC, date, datetime
 
@@ -12,6 +13,7 @@ from groundwire_server.ingest import DocumentHead, FactFields, FactFileHead, Ing
 from groundwire_server.readers import WarningKind
 from groundwire_server.rpc.decode_value import decode_attributes, decode_dimensions, decode_time
 from groundwire_server.rpc.findings import Findings
+from groundwire_server.security import LOCAL_NAME
 
 __all__ = [
     "decode_document_head",
@@ -47,6 +49,7 @@ def decode_opening(
         validate_only=message.validate_only,
         clearance=principal.clearance,
         refuse_warnings=frozenset(map(WarningKind, kinds)),
+        owner="" if principal.name == LOCAL_NAME else json.dumps([principal.tenant, principal.name]),
     )
 
 

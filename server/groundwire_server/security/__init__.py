@@ -2,6 +2,6 @@
 
 from groundwire_server.security.exits import Labelled, drop_unreadable
 from groundwire_server.security.gate import SecurityGate
-from groundwire_server.security.principals import local_principal
+from groundwire_server.security.principals import LOCAL_NAME, local_principal
 
-__all__ = ["Labelled", "SecurityGate", "drop_unreadable", "local_principal"]
+__all__ = ["LOCAL_NAME", "Labelled", "SecurityGate", "drop_unreadable", "local_principal"]

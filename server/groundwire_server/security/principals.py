@@ -5,7 +5,10 @@ from __future__ import annotations
 from groundwire_server.errors import ErrorReason, InvalidRequest
 from groundwire_server.evidence import Label, Principal, parse_label
 
-__all__ = ["local_principal"]
+__all__ = ["LOCAL_NAME", "local_principal"]
+
+LOCAL_NAME = "local"
+"""Who is not asked for credentials; no credentials make anybody so."""
 
 _READABLE = (Label.PUBLIC, Label.INTERNAL, Label.CONFIDENTIAL)
 
@@ -30,4 +33,4 @@ def local_principal(clearance: Label | str = Label.INTERNAL, rights: str = "admi
         raise InvalidRequest.one(
             "access.local_clearance", ErrorReason.UNKNOWN_NAME, f"{written!r} is none of {choices}"
         )
-    return Principal("local", label, may_write=rights != "read", may_administer=rights == "admin")
+    return Principal(LOCAL_NAME, label, may_write=rights != "read", may_administer=rights == "admin")

@@ -123,6 +123,7 @@ def test_what_is_not_said_is_least() -> None:
         ({"rights": '"root"'}, ["token[1].rights"]),
         ({"rights": "true"}, ["token[1].rights"]),
         ({"name": '""'}, ["token[1].name"]),
+        ({"name": '"local"'}, ["token[1].name"]),
         ({"name": '" a"'}, ["token[1].name"]),
         ({"name": '"a\\u202Eb"'}, ["token[1].name"]),
         ({"name": '"a\\nb"'}, ["token[1].name"]),

@@ -7,6 +7,7 @@ from typing import Any
 
 from groundwire_server.errors import ErrorReason, Violation
 from groundwire_server.evidence import Principal, parse_label
+from groundwire_server.security.principals import LOCAL_NAME
 
 __all__ = ["CLEARANCES", "RIGHTS", "grant_faults", "grant_principal", "is_name", "rights_of"]
 
@@ -34,6 +35,9 @@ def grant_faults(table: Mapping[str, Any], place: str, further: Collection[str])
     ]
     if not is_name(table.get("name")):
         faults.append(_fault(place, "name", _NAME))
+    elif table["name"] == LOCAL_NAME:
+        why = f"{LOCAL_NAME} is who need not say who it is; take another name"
+        faults.append(Violation(f"{place}.name", ErrorReason.CONTRADICTION, why))
     if _folded(table.get("clearance")) not in CLEARANCES:
         faults.append(_fault(place, "clearance", f"is none of {_listed(CLEARANCES)}"))
     if _folded(table.get("rights", "read")) not in RIGHTS:
@@ -62,7 +66,7 @@ def grant_principal(table: Mapping[str, Any]) -> Principal:
 def rights_of(principal: Principal) -> str:
     """The rights of a caller by their name.
 
-    >>> rights_of(Principal("agent", Label.PUBLIC, may_write=True, may_administer=False))
+    >>> rights_of(grant_principal({"name": "agent", "clearance": "public", "rights": "write"}))
     'write'
     """
     return "admin" if principal.may_administer else "write" if principal.may_write else "read"
