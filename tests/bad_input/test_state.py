@@ -61,6 +61,24 @@ def test_a_port_that_is_taken(data: Path, told: Tell) -> None:
     told(of_command(ran), port=port)
 
 
+def test_a_port_of_metrics_that_is_taken(data: Path, told: Tell) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        ran = run_alone("--data", data, "serve", "--port", "0", GROUNDWIRE_TELEMETRY_METRICS_PORT=str(port))
+        assert run_alone("--data", data, "libraries", "list", GROUNDWIRE_TELEMETRY_METRICS_PORT=str(port)).code == 0
+    assert is_intact(data)
+    told(of_command(ran), port=port)
+
+
+@pytest.mark.parametrize(
+    "place", ["collector:4318", "http://me:secret@127.0.0.1:4318/v1/traces"], ids=["no_address", "key"]
+)
+def test_a_place_for_traces_that_is_none(data: Path, told: Tell, place: str) -> None:
+    ran = run_alone("--data", data, "serve", "--port", "0", GROUNDWIRE_TELEMETRY_TRACES_ENDPOINT=place)
+    assert is_intact(data)
+    told(of_command(ran))
+
+
 def test_a_second_writer(data: Path, told: Tell) -> None:
     first = spawn("--data", data, "serve", "--port", "0")
     assert first.stdout is not None

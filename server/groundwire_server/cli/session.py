@@ -15,7 +15,7 @@ import click
 
 from groundwire_server.cli.holder import read_holder
 from groundwire_server.errors import FailedPrecondition
-from groundwire_server.settings import Settings, load_settings
+from groundwire_server.settings import Settings, TelemetrySettings, load_settings
 
 if TYPE_CHECKING:
     from groundwire import Client
@@ -152,6 +152,8 @@ class Session:
 def own_server(settings: Settings) -> Iterator[tuple[Running, Client]]:
     """A server for this command, and its client. Where callers have to show who they are, others need tokens here, too.
 
+    Nobody watches it: metrics and traces are of `groundwire serve`.
+
     Raises:
         GroundwireError: as `rpc.running` does.
     """
@@ -159,6 +161,7 @@ def own_server(settings: Settings) -> Iterator[tuple[Running, Client]]:
     from groundwire_server.rpc import running
 
     token = secrets.token_urlsafe(32)
+    settings = settings.model_copy(update={"telemetry": TelemetrySettings(traces="none")})
     with running(settings, own_token=token) as server, Client(server.address, token=token, tls=False) as client:
         yield server, client
 
