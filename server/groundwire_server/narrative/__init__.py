@@ -39,6 +39,7 @@ from groundwire_server.narrative.request import (
     check_top_k,
     check_tuning,
 )
+from groundwire_server.narrative.restrict import together
 from groundwire_server.narrative.retrieve import retrieve
 from groundwire_server.narrative.rewrite import MAX_VARIANTS, glossary_variants
 from groundwire_server.narrative.walk import EvidenceWalk, Walked, WalkStart
@@ -94,6 +95,7 @@ __all__ = [
     "rrf_fuse",
     "run_all",
     "suggest_filter",
+    "together",
     "with_preset",
     "within_budgets",
 ]

@@ -102,8 +102,8 @@ def suggest_filter(query: str, call: Call, snapshots: Sequence[Snapshot]) -> Fil
     """What the glossaries read out of a question; no model is asked. None: nothing."""
     extractor = make_filter_extractor("glossary")
     parts = RetrievalParts()
-    made = {each.library_id: _extract(extractor, query, call, each, parts).hint for each in snapshots}
-    return together({library_id: hint for library_id, hint in made.items() if hint is not None})
+    ordered = sorted(snapshots, key=lambda snapshot: snapshot.library_id)
+    return together([_extract(extractor, query, call, each, parts).hint for each in ordered])
 
 
 def _extract(

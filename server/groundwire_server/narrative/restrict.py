@@ -6,7 +6,7 @@ that the hard filter would have left, and the call lets it be dropped.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -65,7 +65,7 @@ def restrict(reach: Reach, call: Call, extracted: Mapping[str, Filter] = Mapping
     hints = extracted if own is None else {each.library_id: own for each in reach.snapshots}
     bounds = reach.each(lambda snapshot: _bounds(snapshot, call, hints.get(snapshot.library_id)))
     hints = {library_id: hints[library_id] for library_id in bounds if library_id in hints}
-    hint = together(hints) if own is None else own
+    hint = together(hints.values()) if own is None else own
     hinted = frozenset(hints)
     if hint is None or call.options.on_empty is EmptyFilterPolicy.NEVER_WIDEN or _any(bounds):
         return _restricted(bounds, hint, hinted)
@@ -76,11 +76,11 @@ def restrict(reach: Reach, call: Call, extracted: Mapping[str, Filter] = Mapping
     return _restricted(widened, None, degradations=(dropped,))
 
 
-def together(hints: Mapping[str, Filter]) -> Filter | None:
-    """The hints of several libraries as one; None: there is none."""
+def together(hints: Iterable[Filter | None]) -> Filter | None:
+    """Several hints as one, in their order, each once; None: there is none."""
     found: list[Filter] = []
-    for _, hint in sorted(hints.items()):
-        if all(repr(hint) != repr(each) for each in found):  # as values, 1 and True are equal
+    for hint in hints:
+        if hint is not None and all(repr(hint) != repr(each) for each in found):  # as values, 1 and True are equal
             found.append(hint)
     if not found:
         return None

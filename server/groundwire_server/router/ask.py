@@ -19,6 +19,7 @@ from groundwire_server.evidence import (
     DegradationKind,
     EndReason,
     ExplainLevel,
+    Filter,
     Header,
     LibrarySnapshot,
     ModelUsage,
@@ -29,7 +30,15 @@ from groundwire_server.evidence import (
     UnrecognizedParam,
 )
 from groundwire_server.llm import Usage, model_usage
-from groundwire_server.narrative import GATE_STEP, Reach, RetrievalParts, Unreachable, choose_libraries
+from groundwire_server.narrative import (
+    GATE_STEP,
+    Reach,
+    RetrievalParts,
+    Unreachable,
+    choose_libraries,
+    together,
+    with_preset,
+)
 from groundwire_server.router.branch_run import BranchRun, Part
 from groundwire_server.router.branches import BUDGETS, Branch, Sent
 from groundwire_server.router.frames import AnswerPart, AskFrame, SubCall, SubCallSummary
@@ -74,6 +83,7 @@ def ask(
     parts = parts or RetrievalParts()
     limits = limits or RouterLimits(retrieval=parts.limits)
     check_ask(request, limits, has_model=model is not None)
+    request = replace(request, tuning=with_preset(request.tuning))
     chosen = choose_libraries(request.question, call, snapshots, unreachable)
     reach = Reach(call, chosen.snapshots, chosen.unreachable)
     states = reach.each(lambda snapshot: _state(snapshot, call))
@@ -102,7 +112,7 @@ def ask(
             (*gate, routed.step, *cut.plan),
             call.reference_day,
             filter_applied=call.options.filter,
-            hint_applied=None if _dropped_hint(branches) else call.options.hint,
+            hint_applied=_hint(branches, call),
         )
     )
     yield AskFrame(replace(cut.decided(decision, limits.max_metric_queries), clarification=None))
@@ -129,9 +139,13 @@ def _state(snapshot: Snapshot, call: Call) -> str:
     return snapshot.snapshot_id(call.principal)
 
 
-def _dropped_hint(branches: Sequence[Branch]) -> bool:
+def _hint(branches: Sequence[Branch], call: Call) -> Filter | None:
+    """The hint in force: the call's unless a branch has dropped it, else those that were read out of questions."""
+    if call.options.hint is None:
+        return together([branch.hint for branch in branches])
     found = [each for branch in branches if branch.summary is not None for each in branch.summary.degradations]
-    return any(each.kind is DegradationKind.FILTER_DROPPED for each in found)
+    dropped = any(each.kind is DegradationKind.FILTER_DROPPED for each in found)
+    return None if dropped else call.options.hint
 
 
 def _streamed(parts: Sequence[Part], ended: list[Branch]) -> Iterator[AskFrame]:

@@ -15,6 +15,7 @@ from groundwire_server.evidence import (
     DerivedFigure,
     EndReason,
     ExplainLevel,
+    Filter,
     Header,
     MetricFact,
     MetricFound,
@@ -72,11 +73,13 @@ class Branch:
     """All frames of a branch in order, and the summary of the call that it made; None: it made none.
 
     writing: what is still to be written; the last of `frames` then comes after its parts, as it leaves it.
+    hint: that narrowed its search; None: nothing did.
     """
 
     frames: tuple[Frame, ...]
     summary: Summary | None
     writing: NarrativeWriting | None = None
+    hint: Filter | None = None
 
     def written(self) -> Branch:
         """The branch once everything of `writing` has been sent."""
@@ -90,7 +93,7 @@ class Branch:
             timings=timings,
             model_usage=(*self.summary.model_usage, *model.model_usage),
         )
-        return Branch((*self.frames[:-1], self.writing.end(self.end)), summary)
+        return Branch((*self.frames[:-1], self.writing.end(self.end)), summary, hint=self.hint)
 
     @property
     def end(self) -> SubCallSummary:
@@ -307,7 +310,7 @@ def narrative_branch(
     sub_question = "" if reading.question == request.question else reading.question
     plan = header.plan if writing is None else (*header.plan, writing.model.step)
     opening = SubCall(Route.NARRATIVE, sub_question, plan=plan)
-    return Branch((opening, *body, *_lines(answer), end), summary, writing)
+    return Branch((opening, *body, *_lines(answer), end), summary, writing, header.hint_applied)
 
 
 def _figure_parts(outcome: MetricOutcome, snippets: dict[str, Snippet], language: str) -> list[AnswerPart]:

@@ -20,7 +20,7 @@ from groundwire_server.evidence import (
 )
 from groundwire_server.llm import ModelProvider, Usage, load_prompt, model_usage
 from groundwire_server.metric import FACT_ATTRIBUTES
-from groundwire_server.narrative import RetrievalLimits, check_question, refuse_outside_names
+from groundwire_server.narrative import RetrievalLimits, check_question, refuse_outside_names, suggest_filter
 from groundwire_server.router.clarify import clarify, clarify_everything
 from groundwire_server.router.classifier import RouteClassifier
 from groundwire_server.router.decide import Decision, Wanted, decide, wanted_of
@@ -163,6 +163,7 @@ def decide_route(
             complexity=chosen.complexity,
             slots=borrowed_slots(reading, question),
             metric_queries=() if chosen.wanted.missing else _queries(chosen.wanted, limits.max_metric_queries),
+            filter_suggested=suggest_filter(reading.question, call, snapshots),
             clarification=_clarification(chosen, call, snapshots, language),
         ),
         reading,

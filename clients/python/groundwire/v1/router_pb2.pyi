@@ -255,7 +255,7 @@ class RouteResponse(google.protobuf.message.Message):
 
     @property
     def filter_suggested(self) -> groundwire.v1.filter_pb2.Filter:
-        """Filter that the narrative branch would take as a hint (CallOptions.hint). Unset: none."""
+        """Filter that the glossary reads out of the question, to be given as CallOptions.hint. Unset: none."""
 
     @property
     def clarification(self) -> global___Clarification:
