@@ -94,29 +94,34 @@ class Answer:
 
 
 def check_order(frames: Sequence[AskFrame]) -> None:
-    """header, route, branches one after another from 1, summary; a part is sent after what it cites."""
+    """header, route, branches one after another from 1, summary; a part is sent after what it cites.
+
+    A branch may be open around others, and then has no frame of its own but its first and last.
+    """
     assert isinstance(frames[0].frame, Header)
     assert isinstance(frames[1].frame, RouteDecision)
     assert isinstance(frames[-1].frame, Summary)
-    open_branch, last, sent = 0, 0, set[str]()
+    open_branches, last, sent = list[int](), 0, set[str]()
     for each in frames[2:-1]:
         frame = each.frame
         if isinstance(frame, SubCall):
-            assert open_branch == 0
+            assert frame.parent_index == (open_branches[-1] if open_branches else 0)
             assert each.branch == last + 1
-            open_branch = last = each.branch
+            last = each.branch
+            open_branches.append(last)
             continue
-        assert each.branch == open_branch
+        assert each.branch == (open_branches[-1] if open_branches else 0)
         if isinstance(frame, Snippets):
+            assert sent.isdisjoint(one.snippet_id for one in frame.snippets)
             sent.update(one.snippet_id for one in frame.snippets)
         if isinstance(frame, AnswerPart):
             assert set(frame.cited_snippet_ids) <= sent
             assert bool(frame.cited_snippet_ids) is (frame.origin is not AnswerOrigin.FIXED)
         if isinstance(frame, SubCallSummary):
             assert (frame.refusal is not None) is (frame.end_reason is EndReason.REFUSED)
-            open_branch = 0
+            open_branches.pop()
         assert not isinstance(frame, Header | RouteDecision | Summary)
-    assert open_branch == 0
+    assert open_branches == []
     summary = frames[-1].frame
     assert isinstance(summary, Summary)
     assert (summary.refusal is not None) is (summary.end_reason is EndReason.REFUSED)

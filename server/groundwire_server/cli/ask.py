@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import click
 
+from groundwire import RetrievalTuning
 from groundwire_server.cli.bounds import bound_options, bounds
 from groundwire_server.cli.explanation import explain_option
 from groundwire_server.cli.options import COUNT, WORDS, call_options, mode_option, reading_options
@@ -28,6 +29,20 @@ __all__ = ["command"]
     help="Who writes the narrative part: the server's language model behind the guards, the sources in their own words,"
     " or nobody. [model where the server has one, else extractive]",
 )
+@click.option(
+    "--decompose",
+    type=WORDS,
+    metavar="DECOMPOSITION",
+    default="",
+    help="What cuts QUESTION into questions that are answered one by one: llm, the server's language model; rules; or "
+    "none. [the library's]",
+)
+@click.option(
+    "--adaptive",
+    is_flag=True,
+    help="Cut only what needs several steps; without --decompose by the language model where there is one, else by "
+    "rules.",
+)
 @click.option("--top-k", type=COUNT, help="Passages for each narrative branch. [10]")
 @click.option("--token-budget", type=COUNT, help="Most tokens of evidence; the rest is left out and named.")
 @click.option("--soft-budget", type=click.FloatRange(0, 86_400), help="Seconds after which what is final is shown.")
@@ -41,6 +56,8 @@ def command(
     question: str,
     route: str | None,
     writer: str | None,
+    decompose: str,
+    adaptive: bool,
     top_k: int | None,
     token_budget: int | None,
     soft_budget: float | None,
@@ -59,6 +76,7 @@ def command(
     \b
     groundwire ask "What was the population of India in 2020?"
     groundwire ask "ニカラグアはなぜアメリカを提訴したのか？" --json
+    groundwire ask "Who founded Acme, and when was the Cloud division sold?" --decompose rules
     """
     options = call_options(libraries, language, strict, explain)
     if token_budget is not None:
@@ -72,6 +90,9 @@ def command(
             writer=(writer or "unspecified").upper(),
             top_k=top_k or 0,
             mode=mode.upper(),
+            tuning=RetrievalTuning(decomposition=decompose, adaptive=adaptive or None)
+            if decompose or adaptive
+            else None,
             **options,
             **bounds(client, libraries, filters, known_at, valid_at),
         )

@@ -125,7 +125,8 @@ def describe(frame: Any, ranks: dict[str, int]) -> list[str]:
         case RouteDecision():
             return [f"route    {frame.route.name.lower()} ({frame.reason})"]
         case SubCall():
-            return [f"branch {frame.branch} {frame.route.name.lower()}", *_plan(frame.plan)]
+            asked = f": {frame.sub_question}" if frame.sub_question else ""
+            return [f"branch {frame.branch} {frame.route.name.lower()}{asked}", *_plan(frame.plan)]
         case MetricOutcomes():
             return [_outcome(outcome) for outcome in frame.outcomes]
         case SnippetBatch():

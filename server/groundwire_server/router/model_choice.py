@@ -77,6 +77,7 @@ def choose_word(wish: Wish, question: str, language: str, model: ModelProvider |
     counted = _Counted(model)
     bounded = call.softly(before_end=True).cancel
     try:
+        bounded.check(wish.prompt)
         word = ask_json(
             counted, request, lambda found: _word(found, wish.field, wish.words), lambda: bounded.check(wish.prompt)
         )

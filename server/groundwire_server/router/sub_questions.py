@@ -210,7 +210,7 @@ def _decide(
     """The questions decided on, each with the turns before it; and how many may not be asked."""
     questions: list[SubQuestion] = []
     strayed = 0
-    turns = [*request.history, Turn(TurnRole.USER, request.question)]
+    turns = list(request.history)
     for text in made.questions:
         call.cancel.check("decompose")
         try:
