@@ -70,7 +70,8 @@ class CallMetrics:
         self._documents = counter("ingest_documents", "Documents whose outcome an ingest has told.", "outcome")
         self._rows = counter("ingest_rows", "Figures and relations of ingests that came to their end.", "outcome")
         self._of_methods: dict[str, _OfMethod] = {}
-        self._stage_names: set[str] = set()
+        self._of_stages: dict[str, Histogram] = {}
+        self._of_endings: dict[tuple[str, str, str], Counter] = {}
 
     def begun(self, call: RpcCall) -> None:
         """A call came in."""
@@ -97,14 +98,18 @@ class CallMetrics:
         of.open.dec()
         of.seconds.observe(time.monotonic() - call.started)
         method = shown_method(call.method)
-        self._calls.labels(method, code, reason).inc()
+        ending = (method, code, reason)
+        counted = self._of_endings.get(ending)
+        if counted is None:
+            counted = self._of_endings[ending] = self._calls.labels(*ending)
+        counted.inc()
         if summary is not None:
             self._count(method, summary)
 
     def _count(self, method: str, summary: Summary) -> None:
         self._answers.labels(method, summary.end_reason.name).inc()
         for timing in summary.timings:
-            self._stages.labels(self._stage(timing.stage)).observe(timing.elapsed.total_seconds())
+            self._of_stage(timing.stage).observe(timing.elapsed.total_seconds())
         for degradation in summary.degradations:
             self._degradations.labels(method, degradation.kind.name).inc()
         for usage in summary.model_usage:
@@ -112,12 +117,13 @@ class CallMetrics:
             self._model_tokens.labels("sent").inc(usage.input_tokens)
             self._model_tokens.labels("received").inc(usage.output_tokens)
 
-    def _stage(self, name: str) -> str:
-        if name not in self._stage_names:
-            if len(self._stage_names) >= _MOST_STAGES:
-                return "other"
-            self._stage_names.add(name)
-        return name
+    def _of_stage(self, name: str) -> Histogram:
+        found = self._of_stages.get(name)
+        if found is None:
+            if len(self._of_stages) >= _MOST_STAGES:
+                return self._stages.labels("other")
+            found = self._of_stages[name] = self._stages.labels(name)
+        return found
 
     def _of(self, call: RpcCall) -> _OfMethod:
         method = shown_method(call.method)
