@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from groundwire import AnswerRestarted, Reconnecting
+from groundwire_server.cli.output import describe
 from tests.cli.commands import furnish, run, run_on_terminal, write
 
 
@@ -151,3 +153,18 @@ def test_what_was_lost_on_the_way_is_a_table() -> None:
     assert [entry["reason"] for entry in summary["explanation"]["trace"]] == ["DEPTH", "TOP_K"]
     asked = run("ask", "Why contract?", "--mode", "lexical", "--top-k", "1", "--explain", "trace").out
     assert "  lost   lexical  depth" in asked
+
+
+def test_pages_follow_one_another() -> None:
+    write("mine", {f"{number}.txt": f"Rye bread number {number}." for number in range(5)})
+    run("ingest", "mine")
+    shown = run("retrieve", "rye bread", "--top-k", "2", "--pages", "9").out
+    assert [f"[{rank}]" in shown for rank in range(1, 6)] == [True] * 5
+    assert shown.count("summary  ") == 3
+    two = run("retrieve", "rye bread", "--top-k", "2", "--pages", "2", "--json").frames
+    assert [each["frame"] for each in two] == ["StreamHeader", "SnippetBatch", "StreamSummary"] * 2
+
+
+def test_what_a_broken_connection_looks_like() -> None:
+    assert describe(Reconnecting(2, 0.2, "reset"), {}) == ["broken   connection lost, attempt 2 in 0.2 s"]
+    assert describe(AnswerRestarted(), {}) == ["answer   is written anew: what stands above is void"]

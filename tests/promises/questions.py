@@ -37,6 +37,7 @@ __all__ = ["BEGIN", "QUESTIONS", "Question", "answer", "verdicts"]
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 """When the first step of a world is taken; each further one an hour later."""
 
+_PIECES = ("batch", "outcomes")
 _PAGES = 8  # a list of a small world that needs more has lost its way
 
 QUERIES = (
@@ -85,7 +86,7 @@ class Question:
 def answer(here: House, question: Question) -> tuple[bytes, list[Any]]:
     """Canonical bytes of what a question gives, counts of the stages or the refusal; and its frames, if it has any.
 
-    A list is read page by page, to its end.
+    A list is read page by page, to its end; of a stream also what its cursors lead to.
     """
     method = getattr(getattr(here, question.service), question.method)
     try:
@@ -97,13 +98,32 @@ def answer(here: House, question: Question) -> tuple[bytes, list[Any]]:
         return refusal(error), []
     if not frames or "header" not in frames[0].DESCRIPTOR.fields_by_name:
         return b"".join(map(canonical_message, frames)), []  # a stream of something stored, no answer to a question
+    return _told(frames) + b"".join(_cursors(method, question.request, frames)), frames
+
+
+def _told(frames: Sequence[Any]) -> bytes:
     counts = [
         (each.stage, each.library_id, each.items_in, each.items_out)
         for frame in frames
         if frame.WhichOneof("frame") == "summary"
         for each in frame.summary.timings
     ]
-    return canonical(frames) + repr(counts).encode(), frames
+    return canonical(frames) + repr(counts).encode()
+
+
+def _cursors(method: Any, request: Any, frames: Sequence[Any]) -> Iterator[bytes]:
+    """What comes behind the first cursor of a stream and behind its summary, and how long these cursors are."""
+    tokens = [getattr(frame, kind).after.token for frame in frames if (kind := frame.WhichOneof("frame")) in _PIECES]
+    for token in (*tokens[:1], frames[-1].summary.next.token):
+        if token:
+            following = type(request)()
+            following.CopyFrom(request)
+            following.options.resume.token = token
+            yield len(token).to_bytes(4, "big")
+            try:
+                yield _told(list(method(following)))
+            except grpc.RpcError as error:
+                yield refusal(error)
 
 
 def _pages(method: Any, request: Any, page: Any) -> Iterator[bytes]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from groundwire import (
     AnswerPart,
+    AnswerRestarted,
     Clarification,
     DerivedFigure,
     GraphCommunity,
@@ -25,6 +26,7 @@ from groundwire import (
     MetricOutcomes,
     PlanStep,
     Progress,
+    Reconnecting,
     RouteDecision,
     Snippet,
     SnippetBatch,
@@ -145,6 +147,10 @@ def describe(frame: Any, ranks: dict[str, int]) -> list[str]:
             return [f"branch {frame.branch} ends: {frame.end_reason.name.lower()}{refused}"]
         case StreamSummary():
             return _summary(frame)
+        case Reconnecting(attempt=attempt, delay_seconds=delay):
+            return [f"broken   connection lost, attempt {attempt} in {delay:.1f} s"]
+        case AnswerRestarted():
+            return ["answer   is written anew: what stands above is void"]
         case _:
             return [f"{type(frame).__name__}"]
 

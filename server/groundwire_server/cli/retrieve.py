@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import click
 
-from groundwire import RetrievalTuning
+from groundwire import Frame, Retrieval, RetrievalTuning, Stream
 from groundwire_server.cli.bounds import bound_options, bounds
 from groundwire_server.cli.explanation import explain_option
 from groundwire_server.cli.options import COUNT, WORDS, call_options, mode_option, reading_options
@@ -17,6 +19,7 @@ __all__ = ["command"]
 @click.command(name="retrieve")
 @click.argument("query", type=WORDS)
 @click.option("--top-k", type=COUNT, help="Passages wanted. [10]")
+@click.option("--pages", type=COUNT, help="How often so many are asked for, one page behind the other. [1]")
 @click.option(
     "--fusion",
     type=WORDS,
@@ -46,6 +49,7 @@ def command(
     session: Session,
     query: str,
     top_k: int | None,
+    pages: int | None,
     fusion: str,
     graph: bool,
     transform: str,
@@ -66,6 +70,7 @@ def command(
     groundwire retrieve "energy" --filter 'year>=2020' --filter 'doc_id=reports/2024.md'
     groundwire retrieve "energy" --known-at 2026-06-30
     groundwire retrieve "energy" --explain trace
+    groundwire retrieve "energy" --top-k 20 --pages 3
     groundwire retrieve "Who founded the firm that built the Eiffel Tower?" --graph
     """
     with session.client(embedder=mode != "lexical") as client:
@@ -77,7 +82,17 @@ def command(
             **call_options(libraries, language, strict, explain),
             **bounds(client, libraries, filters, known_at, valid_at),
         )
-        show(stream, as_json_lines=as_json)
+        show(_paged(stream, pages or 1), as_json_lines=as_json)
+
+
+def _paged(stream: Stream[Retrieval], pages: int) -> Iterator[Frame]:
+    """The frames of so many pages, or of all that there are."""
+    page: Stream[Retrieval] | None = stream
+    for _ in range(pages):
+        if page is None:
+            return
+        yield from page
+        page = page.more()
 
 
 def _tuning(fusion: str, transform: str, graph: bool) -> RetrievalTuning | None:
