@@ -38,7 +38,7 @@ def make_log(settings: LogSettings, stream: TextIO | None = None) -> Log:
         else structlog.dev.ConsoleRenderer(colors=stream.isatty(), pad_event_to=12)
     )
     log: Log = structlog.wrap_logger(
-        structlog.PrintLogger(stream),
+        structlog.WriteLogger(stream),
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),

@@ -140,6 +140,8 @@ class WireServer:
             await self._server.stop(0)
             raise
         await self._server.stop(_ENDING_SECONDS)
+        if self._where.socket:
+            Path(self._where.socket).unlink(missing_ok=True)
 
 
 def _connection_options(settings: ServerSettings) -> list[tuple[str, int]]:
