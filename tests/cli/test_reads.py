@@ -168,3 +168,29 @@ def test_pages_follow_one_another() -> None:
 def test_what_a_broken_connection_looks_like() -> None:
     assert describe(Reconnecting(2, 0.2, "reset"), {}) == ["broken   connection lost, attempt 2 in 0.2 s"]
     assert describe(AnswerRestarted(), {}) == ["answer   is written anew: what stands above is void"]
+
+
+def test_stages_of_a_search() -> None:
+    furnish()
+    weak = run("retrieve", "Who designed the lighthouse of Alexandria?", "--corrective", "--mode", "lexical")
+    assert "summary  refused" in weak.out
+    assert "grade     words (weak,share=0.00,needed=0.28)" in weak.out
+    assert "tuning.corrective_judge: 'coin' is none of llm, words" in run("retrieve", "x", "--judge", "coin").complaint
+    frames = run("retrieve", "energy of Acme", "--preset", "quality", "--no-corrective", "--json").frames
+    steps = [step["stage"] for step in frames[0]["plan"]]
+    assert "extract" in steps
+    assert "grade" not in steps
+    asked = run("ask", "Why energy of Acme?", "--preset", "quality", "--json")
+    assert '"stage": "grade"' in asked.out
+    assert "tuning.preset: 'best' is none of" in run("ask", "Why energy?", "--preset", "best").complaint
+    assert "'magic' is none of" in run("ask", "Why energy?", "--filter-extractor", "magic").complaint
+
+
+def test_settings_of_stages_outlive_a_change_of_others() -> None:
+    furnish()
+    stages = {"corrective": "true", "filter_extractor": "glossary", "decomposition": "rules"}
+    said = [word for name, value in stages.items() for word in ("--set", f"{name}={value}")]
+    assert run("libraries", "set", "default", *said).code == 0
+    assert run("libraries", "set", "default", "--description", "all of it").code == 0
+    shown = run("libraries", "show", "default").out.split()
+    assert {name: shown[shown.index(name) + 1] for name in stages} == stages

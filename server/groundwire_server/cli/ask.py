@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import click
@@ -12,6 +13,7 @@ from groundwire_server.cli.explanation import explain_option
 from groundwire_server.cli.options import COUNT, WORDS, call_options, mode_option, reading_options
 from groundwire_server.cli.output import show
 from groundwire_server.cli.session import Session
+from groundwire_server.cli.stages import stage_options
 
 __all__ = ["command"]
 
@@ -46,6 +48,7 @@ __all__ = ["command"]
 @click.option("--top-k", type=COUNT, help="Passages for each narrative branch. [10]")
 @click.option("--token-budget", type=COUNT, help="Most tokens of evidence; the rest is left out and named.")
 @click.option("--soft-budget", type=click.FloatRange(0, 86_400), help="Seconds after which what is final is shown.")
+@stage_options
 @mode_option
 @explain_option
 @bound_options
@@ -58,6 +61,7 @@ def command(
     writer: str | None,
     decompose: str,
     adaptive: bool,
+    stages: RetrievalTuning,
     top_k: int | None,
     token_budget: int | None,
     soft_budget: float | None,
@@ -78,6 +82,7 @@ def command(
     groundwire ask "ニカラグアはなぜアメリカを提訴したのか？" --json
     groundwire ask "Who founded Acme, and when was the Cloud division sold?" --decompose rules
     """
+    tuning = replace(stages, decomposition=decompose, adaptive=adaptive or None)
     options = call_options(libraries, language, strict, explain)
     if token_budget is not None:
         options["token_budget"] = token_budget
@@ -90,9 +95,7 @@ def command(
             writer=(writer or "unspecified").upper(),
             top_k=top_k or 0,
             mode=mode.upper(),
-            tuning=RetrievalTuning(decomposition=decompose, adaptive=adaptive or None)
-            if decompose or adaptive
-            else None,
+            tuning=None if tuning == RetrievalTuning() else tuning,
             **options,
             **bounds(client, libraries, filters, known_at, valid_at),
         )

@@ -263,12 +263,12 @@ def _describe(library: Library) -> None:
         )
     if tuning := library.tuning:
         show_heading("Retrieval")
-        switches = (("glossary_variants", tuning.glossary_variants), ("graph", tuning.graph))
+        switches = ("glossary_variants", "graph", "corrective", "adaptive")
+        names = ("fusion", "query_transform", "filter_extractor", "corrective_judge", "decomposition")
         show_pairs(
             [
-                ("fusion", tuning.fusion),
-                ("query_transform", tuning.query_transform),
-                *((name, "" if on is None else str(on).lower()) for name, on in switches),
+                *((name, getattr(tuning, name)) for name in names),
+                *((name, "" if (on := getattr(tuning, name)) is None else str(on).lower()) for name in switches),
             ]
         )
     if library.settings:

@@ -15,6 +15,17 @@ from groundwire_server.cli.options import COUNT, WORDS
 __all__ = ["asks_for_model", "changed_library", "library_settings_options"]
 
 _OF_INDEX = ("chunker", "chunk_chars", "overlap_chars", "embedder", "contextual_header", "relation_extractor")
+_IN_TUNING = (
+    "adaptive",
+    "corrective",
+    "corrective_judge",
+    "decomposition",
+    "filter_extractor",
+    "fusion",
+    "glossary_variants",
+    "graph",
+    "query_transform",
+)
 _TYPES = [each.name.lower() for each in AttributeType if each is not AttributeType.UNSPECIFIED]
 
 
@@ -72,14 +83,9 @@ def changed_library(library: Library, said: dict[str, Any]) -> Library:
         if kind.lower() not in _TYPES:
             raise click.UsageError(f"--attribute {name}={kind}: {kind!r} is none of {', '.join(_TYPES)}.")
         declared[name] = AttributeSpec(name, AttributeType.read(kind.upper()))
-    # Four settings are shown as tuning; the options name them like the others, and win.
+    # Some settings are shown as tuning; the options name them like the others, and win.
     shown = library.tuning or RetrievalTuning()
-    tuning = RetrievalTuning(
-        fusion="" if "fusion" in settings else shown.fusion,
-        glossary_variants=None if "glossary_variants" in settings else shown.glossary_variants,
-        graph=None if "graph" in settings else shown.graph,
-        query_transform="" if "query_transform" in settings else shown.query_transform,
-    )
+    tuning = RetrievalTuning(**{name: getattr(shown, name) for name in _IN_TUNING if name not in settings})
     return Library(
         library.library_id,
         library.description if said["description"] is None else said["description"],

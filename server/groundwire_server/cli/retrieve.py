@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import click
 
@@ -12,6 +13,7 @@ from groundwire_server.cli.explanation import explain_option
 from groundwire_server.cli.options import COUNT, WORDS, call_options, mode_option, reading_options
 from groundwire_server.cli.output import show
 from groundwire_server.cli.session import Session
+from groundwire_server.cli.stages import stage_options
 
 __all__ = ["command"]
 
@@ -40,6 +42,7 @@ __all__ = ["command"]
     help="What a language model makes of QUERY to search with beside it: hyde, rag_fusion, step_back, or none. "
     "[the library's]",
 )
+@stage_options
 @mode_option
 @explain_option
 @bound_options
@@ -53,6 +56,7 @@ def command(
     fusion: str,
     graph: bool,
     transform: str,
+    stages: RetrievalTuning,
     mode: str,
     explain: str,
     filters: tuple[str, ...],
@@ -72,13 +76,14 @@ def command(
     groundwire retrieve "energy" --explain trace
     groundwire retrieve "energy" --top-k 20 --pages 3
     groundwire retrieve "Who founded the firm that built the Eiffel Tower?" --graph
+    groundwire retrieve "Why did Acme close the mill in 2023?" --filter-extractor glossary --corrective
     """
     with session.client(embedder=mode != "lexical") as client:
         stream = client.retrieve(
             query,
             top_k=top_k or 0,
             mode=mode.upper(),
-            tuning=_tuning(fusion, transform, graph),
+            tuning=_tuning(stages, fusion, transform, graph),
             **call_options(libraries, language, strict, explain),
             **bounds(client, libraries, filters, known_at, valid_at),
         )
@@ -95,7 +100,6 @@ def _paged(stream: Stream[Retrieval], pages: int) -> Iterator[Frame]:
         page = page.more()
 
 
-def _tuning(fusion: str, transform: str, graph: bool) -> RetrievalTuning | None:
-    if not (fusion or transform or graph):
-        return None
-    return RetrievalTuning(fusion=fusion, query_transform=transform, graph=graph or None)
+def _tuning(stages: RetrievalTuning, fusion: str, transform: str, graph: bool) -> RetrievalTuning | None:
+    tuning = replace(stages, fusion=fusion, query_transform=transform, graph=graph or None)
+    return tuning if tuning != RetrievalTuning() else None
