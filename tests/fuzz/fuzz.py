@@ -38,4 +38,5 @@ def main(words: list[str]) -> None:
 
 
 if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
     main(sys.argv[1:])
