@@ -222,3 +222,27 @@ def test_a_batch_waits_no_longer_than_its_time() -> None:
 
     responses = cut_batches(slowly(), lambda message, each: message.CopyFrom(each), Narrative, clock=lambda: now)
     assert [[each.rank for each in response.batch.snippets] for response in responses] == [[1, 2, 3], [4, 5, 6]]
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=5), st.integers(0, 12))
+def test_what_was_sent_before_is_counted_and_may_be_cited(sizes: list[int], before: int) -> None:
+    """A stream that goes on: ranks go on too, the summary counts what this call sends."""
+    order, rank = StreamOrder(ASK), before
+    for frame in (
+        Ask(header=stream_pb2.StreamHeader(request_id="q")),
+        Ask(route=router_pb2.RouteResponse()),
+        Ask(sub_call=router_pb2.SubCall(), sub_call_index=1),
+    ):
+        order.admit(frame, 1)
+    order.drop([f"id{number}" for number in range(1, before + 1)], 1)
+    for size in sizes:
+        if size:
+            order.admit(Ask(batch=batch(*range(rank + 1, rank + size + 1)), sub_call_index=1), 1)
+            rank += size
+    if before:
+        part = router_pb2.AnswerPart(text="x", cited_snippet_ids=["id1"], origin=router_pb2.ANSWER_ORIGIN_QUOTATION)
+        order.admit(Ask(answer=part, sub_call_index=1), 1)
+    ended = router_pb2.SubCallSummary(end_reason=stream_pb2.END_REASON_EXHAUSTED, returned=rank)
+    order.admit(Ask(sub_call_summary=ended, sub_call_index=1), 1)
+    order.admit(Ask(summary=summary(rank - before)), 1)
+    order.finish()
