@@ -15,13 +15,14 @@ __all__ = ["main"]
 
 DEFAULT_SECONDS = 20
 _MOST_BYTES = 4096
+_ROOMS = ("chunking", "evidence", "glossary", "graph.check", "narrative.request", "rpc", "text")
 
 
 def main(words: list[str]) -> None:
     """Fuzz one target. What it runs is loaded here, so that atheris sees its branches."""
     import atheris
 
-    with atheris.instrument_imports(include=["groundwire_server"]):
+    with atheris.instrument_imports(include=[f"groundwire_server.{room}" for room in _ROOMS]):
         from tests.fuzz.seeds import seeds
         from tests.fuzz.targets import TARGETS
 
