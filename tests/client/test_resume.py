@@ -38,8 +38,9 @@ def settled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
 
 
 @pytest.fixture(autouse=True)
-def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+def _small_batches_and_short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("groundwire_server.rpc.stream.MAX_BATCH_SNIPPETS", 4)
+    monkeypatch.setattr("groundwire._operation.resumption.retry_delay", lambda attempt, error: 0.01)
 
 
 def plain(whole: Any) -> Any:
@@ -86,7 +87,9 @@ def test_pages_follow_one_another(settled: House, connect: Connect) -> None:
         following = stream.more()
         assert following is not None
         assert following.collect().snippets == pages[1].snippets
-        assert client.retrieve("report about rivers", top_k=25, resume=first.summary.next).collect() is not None
+        assert first.summary.next is not None
+        again = client.retrieve("report about rivers", top_k=25, resume=first.summary.next).collect()
+        assert again.snippets == pages[1].snippets
         last = client.retrieve("zzz")
         last.collect()
         assert last.more() is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 import weakref
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -200,3 +201,28 @@ def test_a_library_that_nobody_holds_is_gone_at_once(tmp_path: Path) -> None:
     finally:
         gc.enable()
         store.close()
+
+
+def test_an_earlier_state_is_read_as_it_was(tmp_path: Path) -> None:
+    library = opened(tmp_path / "lib")
+    kept: list[tuple[Snapshot, list[tuple[tuple[str, int, int], float, str]], str]] = []
+    for number in range(6):
+        put(library, number % 4, f"revenue{'' if number % 2 else ' 7'}")
+        if number == 3:
+            library.set_config(replace(library.config, description="other", k1=0.3))
+        snapshot = library.snapshot()
+        kept.append((snapshot, answer(snapshot), snapshot.snapshot_id(CALL.principal)))
+    for held, found, snapshot_id in kept:
+        again = library.at(held.generation)
+        assert again is not None
+        assert answer(again) == found
+        assert again.snapshot_id(CALL.principal) == snapshot_id
+        assert again.config == held.config
+        assert again.pin(CALL.principal) == held.pin(CALL.principal)
+    assert library.at(library.snapshot().generation) is library.snapshot()
+    assert library.at(10**9) is None
+    assert library.at(-1) is None
+    pin = kept[0][0].pin(CALL.principal)
+    with pytest.raises(ValueError, match="another content"):
+        library.snapshot().without_vectors(pin, CALL.principal)
+    library.close()

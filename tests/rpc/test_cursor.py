@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.v1 import metric_pb2, narrative_pb2
+from groundwire.v1 import metric_pb2, narrative_pb2, stream_pb2
 from groundwire_server.errors import Aborted, ErrorReason
 from groundwire_server.evidence import Label, Pin, Position, Principal, Resume
 from groundwire_server.rpc import cursor as module
@@ -91,7 +91,8 @@ def test_another_request_or_caller_cannot_open_it(other: tuple[Any, ...]) -> Non
 def test_what_may_differ_may_differ() -> None:
     token = key().bound_to("m", REQUEST, ME).seal(ONE)
     other = narrative_pb2.NarrativeRetrieveRequest(query="人口 and 税金", top_k=3)
-    other.options.request_id, other.options.explain, other.options.soft_budget.seconds = "q", 3, 1
+    other.options.request_id, other.options.explain = "q", stream_pb2.EXPLAIN_LEVEL_TRACE
+    other.options.soft_budget.seconds = 1
     other.options.resume.token = token
     assert key().bound_to("m", other, ME).open(token) == ONE
 

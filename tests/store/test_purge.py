@@ -215,3 +215,17 @@ def test_relations_that_were_found_in_what_is_gone_go_along(tmp_path: Path) -> N
     purge(store, doc_id="d")
     assert rows() & {"GIVEN", "ALL", "THREE"} == {"GIVEN"}
     store.close()
+
+
+def test_a_state_knows_whether_something_of_it_was_purged(tmp_path: Path) -> None:
+    """Of what the reader may read, and had been written by then; what had ended before that counts too."""
+    store = filled(tmp_path / "store.sqlite", {"a": (Label.PUBLIC,) * 3, "b": (Label.CONFIDENTIAL,) * 2})
+    states = [store.reader(generation) for generation in range(store.reader().generation + 1)]
+    assert not any(state.purged_since(ALL) for state in states)
+    purge(store, doc_id="b")
+    assert [state.purged_since(ALL) for state in states] == [False] * 4 + [True] * 2
+    assert not any(state.purged_since(Label.INTERNAL) for state in states)
+    purge(store, doc_id="a")
+    assert [state.purged_since(Label.PUBLIC) for state in states] == [False] + [True] * 5
+    assert not store.reader().purged_since(None)
+    store.close()
