@@ -126,6 +126,7 @@ def test_a_port_that_is_taken_starts_nothing(tmp_path: Path) -> None:
     assert len(ran.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_what_keeps_a_process_from_starting_is_told(tmp_path: Path) -> None:
     """By the one that is started, in the words of a server of one process."""
     (tmp_path / "data").mkdir()
@@ -140,7 +141,9 @@ def test_what_keeps_a_process_from_starting_is_told(tmp_path: Path) -> None:
     assert "'nowhere.invalid' has no address" in nowhere.stderr
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+@pytest.mark.parametrize(
+    ("number", "code"), [pytest.param(signal.SIGTERM, 0, marks=pytest.mark.slow), (signal.SIGINT, 130)]
+)
 def test_a_signal_stops_all(tmp_path: Path, number: signal.Signals, code: int) -> None:
     with served(tmp_path / "data") as each:
         caller = Caller(each.address)
@@ -167,6 +170,7 @@ def alive(pid: int) -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_nobody_is_left_when_the_supervisor_is_killed(tmp_path: Path) -> None:
     """The others notice, end their calls and let go of folder and port: whoever starts it again succeeds."""
     with served(tmp_path / "data") as each:
