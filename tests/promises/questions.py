@@ -112,18 +112,39 @@ def _told(frames: Sequence[Any]) -> bytes:
 
 
 def _cursors(method: Any, request: Any, frames: Sequence[Any]) -> Iterator[bytes]:
-    """What comes behind the first cursor of a stream and behind its summary, and how long these cursors are."""
-    tokens = [getattr(frame, kind).after.token for frame in frames if (kind := frame.WhichOneof("frame")) in _PIECES]
-    for token in (*tokens[:1], frames[-1].summary.next.token):
-        if token:
-            following = type(request)()
-            following.CopyFrom(request)
-            following.options.resume.token = token
-            yield len(token).to_bytes(4, "big")
-            try:
-                yield _told(list(method(following)))
-            except grpc.RpcError as error:
-                yield refusal(error)
+    """A stream that breaks behind its first cursor, put together, and what its summary leads to; how long cursors are.
+
+    Where batches are cut is a matter of time: what is told does not depend on it.
+    """
+    cut = next((place for place, frame in enumerate(frames) if frame.WhichOneof("frame") in _PIECES), None)
+    behind = b"" if cut is None else getattr(frames[cut], frames[cut].WhichOneof("frame")).after.token
+    for token, before in ((behind, frames[: (cut or 0) + 1]), (frames[-1].summary.next.token, ())):
+        if not token:
+            continue
+        following = type(request)()
+        following.CopyFrom(request)
+        following.options.resume.token = token
+        yield len(token).to_bytes(4, "big")
+        try:
+            rest = list(method(following))
+        except grpc.RpcError as error:
+            yield refusal(error)
+            continue
+        yield from (canonical_message(piece) for frame in (*before, *rest) for piece in _pieces(frame))
+        last = type(rest[-1].summary)()
+        last.CopyFrom(rest[-1].summary)
+        last.ClearField("returned")
+        yield canonical_message(rest[0].header) + canonical_message(last)
+
+
+def _pieces(frame: Any) -> list[Any]:
+    match frame.WhichOneof("frame"):
+        case "batch":
+            return list(frame.batch.snippets)
+        case "outcomes":
+            return [*frame.outcomes.outcomes, *frame.outcomes.calculations]
+        case _:
+            return []
 
 
 def _pages(method: Any, request: Any, page: Any) -> Iterator[bytes]:
@@ -313,6 +334,10 @@ def _questions() -> Iterator[Question]:
             yield Question("router", "Ask", asked)
     for options, leap in _options():
         yield Question("router", "Ask", router_pb2.AskRequest(question=ASKED[1], options=options), leap)
+    for one, two in zip(ASKED, (*ASKED[1:], ASKED[0]), strict=True):  # cut into both, and as many branches
+        cut = narrative_pb2.RetrievalTuning(decomposition="rules")
+        asked = router_pb2.AskRequest(question=f"{one} {two}", options=_on_a_day(), tuning=cut)
+        yield Question("router", "Ask", asked)
 
 
 def _citations() -> Iterator[Question]:
