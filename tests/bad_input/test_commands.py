@@ -188,9 +188,24 @@ def test_a_glossary_in_yaml(at: Run, alone: Path, told: Tell, text: str) -> None
         "[server]\nport = 70000\n",
         '[llm]\nprovider = "openai"\n',
         '[llm]\nprovider = "openai"\nbase_url = "http://me:secret@127.0.0.1/v1"\nmodel = "small"\n',
+        '[tls]\ncert = "server.pem"\n[access]\ncertificate_file = "c.toml"\n',
+        '[access]\ntoken_file = "nowhere.toml"\n',
+        '[access]\ntoken_file = "groundwire.toml"\n',
     ],
-    ids=["no_toml", "unknown_name", "unknown_router", "wrong_type", "out_of_range", "half_a_model", "key_in_url"],
+    ids=[
+        "no_toml",
+        "unknown_name",
+        "unknown_router",
+        "wrong_type",
+        "out_of_range",
+        "half_a_model",
+        "key_in_url",
+        "half_of_tls",
+        "no_token_file",
+        "open_token_file",
+    ],
 )
 def test_settings_that_do_not_hold(alone: Path, told: Tell, text: str) -> None:
     write(alone, {"groundwire.toml": text})
+    (alone / "groundwire.toml").chmod(0o644)
     told(of_command(run_alone("retrieve", "fox")))
