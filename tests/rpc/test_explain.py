@@ -83,6 +83,17 @@ def test_figures_and_relations_without_room(furnished: House) -> None:
     assert not lost.HasField("score")
 
 
+def test_what_was_too_weak_to_be_sent(furnished: House) -> None:
+    tuning = narrative_pb2.RetrievalTuning(corrective=True)
+    summary = retrieve(furnished, "tariffs of Mongolian camel rivers", tuning=tuning)[-1].summary
+    assert summary.end_reason == stream_pb2.END_REASON_REFUSED
+    told = summary.explanation.trace
+    assert len(told) == summary.candidates
+    weak = [each for each in told if each.reason == stream_pb2.LOSS_REASON_WEAK]
+    assert [each.rank for each in weak] == list(range(1, len(weak) + 1))
+    assert {each.stage for each in weak} == {"grade"}
+
+
 def test_hidden_passages_change_no_trace(tmp_path: Path) -> None:
     traces = []
     for name, hidden in (("alone", 0), ("beside", 30)):

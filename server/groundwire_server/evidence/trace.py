@@ -21,6 +21,7 @@ class LossReason(IntEnum):
     TOP_K = 3
     DUPLICATE = 4
     BUDGET = 5
+    WEAK = 6
 
 
 @dataclass(frozen=True, slots=True)

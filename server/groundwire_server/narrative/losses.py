@@ -53,7 +53,13 @@ class _Loss:
 
 
 def trace_losses(
-    found: Sequence[Found], snippets: Sequence[Snippet], searches: Sequence[Search], call: Call, reach: Reach
+    found: Sequence[Found],
+    snippets: Sequence[Snippet],
+    searches: Sequence[Search],
+    call: Call,
+    reach: Reach,
+    *,
+    refused: bool = False,
 ) -> Trace:
     """Which candidates of some searches did not become snippets, in the order of the stages and then of the ranks.
 
@@ -62,25 +68,32 @@ def trace_losses(
     Args:
         found: what the searches found together, best first.
         snippets: what was made of the first of them.
+        refused: none was made, since what was found was judged to be too weak.
 
     Raises:
         CallCancelled, DeadlineExceeded: the time of the call itself is over.
     """
     lost = sum(search.candidate_count for search in searches) - len(snippets)
     try:
-        entries = _entries(found, snippets, searches, call, reach)
+        end = ("grade", LossReason.WEAK) if refused else ("exit", LossReason.TOP_K)
+        entries = _entries(found, snippets, searches, call, reach, end)
     except BudgetOver:
         entries = []
     return Trace(tuple(entries), max(0, lost - len(entries)))
 
 
 def _entries(
-    found: Sequence[Found], snippets: Sequence[Snippet], searches: Sequence[Search], call: Call, reach: Reach
+    found: Sequence[Found],
+    snippets: Sequence[Snippet],
+    searches: Sequence[Search],
+    call: Call,
+    reach: Reach,
+    end: tuple[str, LossReason],
 ) -> list[TraceEntry]:
     shown = {(each.lineage.library_id, each.lineage.chunk_id) for each in snippets}
     below: dict[str, list[_Loss]] = {}
     for rank, one in enumerate(found[len(snippets) : len(snippets) + MAX_TRACE_ENTRIES], start=len(snippets) + 1):
-        loss = _Loss(one.hit.row, "exit", LossReason.TOP_K, rank, one.hit.fused)
+        loss = _Loss(one.hit.row, *end, rank, one.hit.fused)
         below.setdefault(one.snapshot.library_id, []).append(loss)
     room = MAX_TRACE_ENTRIES - sum(map(len, below.values()))
     of = {search.snapshot.library_id: search for search in searches}
@@ -99,7 +112,7 @@ def _entries(
 
     told_of = reach.each(told)
     by_legs = [entry for entries in told_of.values() for entry in entries if entry.reason < LossReason.TOP_K]
-    at_exit = [entry for entries in told_of.values() for entry in entries if entry.reason is LossReason.TOP_K]
+    at_exit = [entry for entries in told_of.values() for entry in entries if entry.reason is end[1]]
     return list(Trace.of([*by_legs, *sorted(at_exit, key=lambda entry: entry.rank)]).entries)
 
 

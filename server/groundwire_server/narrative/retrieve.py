@@ -97,7 +97,7 @@ def retrieve(
     snippets = [] if found.refusal is not None else make_snippets(outcome.found, wanted, call, tokens, reach)
     passages_and_paths = drop_unreadable(list(_with_paths(snippets, top_k, outcome)), call.principal)
     elapsed = timedelta(seconds=time.perf_counter() - started)
-    trace = NO_TRACE if call.options.explain < ExplainLevel.TRACE else _trace(outcome, snippets, call, reach)
+    trace = NO_TRACE if call.options.explain < ExplainLevel.TRACE else _trace(found, snippets, call, reach)
     answered = [snapshot.library_id for snapshot in reach.snapshots]
     yield Header(
         tuple(LibrarySnapshot(library_id, states[library_id]) for library_id in answered),
@@ -156,10 +156,11 @@ def _end(found: Corrected, snippets: Sequence[Snippet], wanted: int) -> EndReaso
     return EndReason.TOP_K if len(found.outcome.found) > len(snippets) == wanted else EndReason.EXHAUSTED
 
 
-def _trace(outcome: Outcome, snippets: Sequence[Snippet], call: Call, reach: Reach) -> Trace:
+def _trace(found: Corrected, snippets: Sequence[Snippet], call: Call, reach: Reach) -> Trace:
     from groundwire_server.narrative.losses import trace_losses  # few calls ask for it
 
-    return trace_losses(outcome.found, snippets, outcome.searches, call, reach)
+    outcome, refused = found.outcome, found.refusal is not None
+    return trace_losses(outcome.found, snippets, outcome.searches, call, reach, refused=refused)
 
 
 def _with_paths(snippets: Sequence[Snippet], top_k: int, outcome: Outcome) -> Iterator[Snippet]:

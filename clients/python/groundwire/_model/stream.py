@@ -93,6 +93,7 @@ class LossReason(NamedEnum):
     TOP_K = 3
     DUPLICATE = 4
     BUDGET = 5
+    WEAK = 6
 
 
 @dataclass(frozen=True, slots=True)

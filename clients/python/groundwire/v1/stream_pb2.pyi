@@ -323,6 +323,8 @@ class _LossReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._Enu
     """Folded into a near-duplicate or given up for diversity."""
     LOSS_REASON_BUDGET: _LossReason.ValueType  # 5
     """No room in a budget."""
+    LOSS_REASON_WEAK: _LossReason.ValueType  # 6
+    """Found, and the whole was judged to be too weak to be sent; see refusal."""
 
 class LossReason(_LossReason, metaclass=_LossReasonEnumTypeWrapper):
     """Why a candidate was lost."""
@@ -339,6 +341,8 @@ LOSS_REASON_DUPLICATE: LossReason.ValueType  # 4
 """Folded into a near-duplicate or given up for diversity."""
 LOSS_REASON_BUDGET: LossReason.ValueType  # 5
 """No room in a budget."""
+LOSS_REASON_WEAK: LossReason.ValueType  # 6
+"""Found, and the whole was judged to be too weak to be sent; see refusal."""
 global___LossReason = LossReason
 
 @typing.final
@@ -442,9 +446,11 @@ global___CallOptions = CallOptions
 
 @typing.final
 class ResumeCursor(google.protobuf.message.Message):
-    """A place in a stream, bound to the request (request_id, soft_budget, explain and resume aside), the snapshot and the
-    rank. The cursor of a batch goes on to the end of the same answer; that of a summary brings the next top_k, or the
-    rest.
+    """A place in a stream, bound to the request (request_id, soft_budget, explain and resume aside), the caller, the snapshot
+    and the rank. The cursor of a batch goes on to the end of the same answer; that of a summary brings the next top_k, or
+    the rest. The stream that it leads to has every frame of the whole one, without the outcomes, calculations and
+    snippets before the cursor; ranks go on. Header, route, branches, answers and summary come again, and stand in the
+    place of those that came before.
     """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
@@ -924,7 +930,7 @@ class TraceEntry(google.protobuf.message.Message):
     LIBRARY_ID_FIELD_NUMBER: builtins.int
     SNIPPET_ID_FIELD_NUMBER: builtins.int
     stage: builtins.str
-    """Stage that lost it: "lexical", "dense", "exit", "budget". Of the two legs, the one in which it stands higher."""
+    """Stage that lost it: "lexical", "dense", "exit", "grade", "budget". Of two legs, the one in which it stands higher."""
     chunk_id: builtins.str
     """The chunk. Empty: a figure or a relation."""
     rank: builtins.int
