@@ -241,8 +241,8 @@ async def serve_wire(data: Path) -> None:
 
     chosen = settings(data)
     engine = await asyncio.to_thread(Engine, chosen)
-    pool = WorkPool(chosen.server.threads)
-    guard = Guard(engine.local_principal, make_log(chosen.log), chosen.limits.max_call_seconds)
+    pool = WorkPool(chosen.reading_threads)
+    guard = Guard(lambda _context: engine.local_principal, make_log(chosen.log), chosen.limits.max_call_seconds)
     kept: Any = KeptEvidence(engine)
     server = WireServer(build_methods(kept, pool, asyncio.Event()), guard, chosen.server)
     await until_input_ends(await server.start())

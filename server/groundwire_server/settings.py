@@ -124,7 +124,13 @@ class ServerSettings(_Section):
         description="Listen where other machines reach it without encryption; without tokens, too, nobody is asked who "
         "calls.",
     )
-    threads: int = Field(default=8, ge=1, le=256, description="Threads that answer calls.")
+    threads: int = Field(
+        default=0,
+        ge=0,
+        le=256,
+        description="Threads that answer reads; 0: one a core and at least two, and eight where a language model is "
+        "asked, for which they wait.",
+    )
     workers: int = Field(
         default=1,
         ge=1,
@@ -431,6 +437,14 @@ class Settings(_Section):
     telemetry: TelemetrySettings = TelemetrySettings()
 
     _origins: dict[str, Origin] = PrivateAttr(default_factory=dict)
+
+    @property
+    def reading_threads(self) -> int:
+        """Threads that answer reads. More than there are cores only take them from each other, and from the loop that
+        takes calls in: under load it refuses too late (docs/load.md).
+        """
+        cores = max(2, os.cpu_count() or 2)
+        return self.server.threads or (cores if self.llm.provider == "none" else max(8, cores))
 
     def origin(self, name: str) -> Origin:
         """Where the value of a setting comes from."""

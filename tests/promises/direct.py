@@ -155,8 +155,8 @@ class DirectHouse(House):
     def __init__(self, engine: Engine, loop: asyncio.AbstractEventLoop, level: str) -> None:
         self.engine = engine
         pool = WorkPool(1)
-        pool._executor.shutdown()
-        pool._executor = _AtOnce()  # type: ignore[assignment]
+        pool.shutdown()
+        pool._executor = pool._others = _AtOnce()  # type: ignore[assignment]
         written = io.StringIO()
         settings = engine.settings
         log = make_log(settings.log.model_copy(update={"format": "json", "level": level}), written)

@@ -97,7 +97,7 @@ async def listening(
     asyncio.get_running_loop().set_exception_handler(_say_fault(log))
     role = role or Role()
     engine = await asyncio.to_thread(role.open_engine, settings)
-    pool = WorkPool(settings.server.threads)
+    pool = WorkPool(settings.reading_threads)
     stopping = asyncio.Event()
     try:
         async with open_telemetry(

@@ -24,15 +24,20 @@ BYTES_AHEAD = 256 << 10
 # Seconds after which the loop looks for items of a thread that is still at work, and between further looks.
 _FIRST_GLANCE = 0.002
 _GLANCE = 0.005
+_NO_READS = ("groundwire.v1.IngestService/", "groundwire.v1.AdminService/")
+_OTHERS = 8  # threads
 
 T = TypeVar("T")
 
 
 class WorkPool:
-    """Runs blocking functions and generators of a server in at most `threads` threads, each knowing its call."""
+    """Runs blocking functions and generators of a server, each knowing its call: reads in at most `threads` threads,
+    and in others what writes or administers, so that no read waits for a disk or a document.
+    """
 
     def __init__(self, threads: int) -> None:
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix="groundwire-work")
+        self._others = ThreadPoolExecutor(_OTHERS, thread_name_prefix="groundwire-other")
         self._open = _OpenWork()
 
     @property
@@ -43,13 +48,17 @@ class WorkPool:
     @property
     def waiting(self) -> int:
         """Pieces of work that no thread has taken up yet."""
-        return self._executor._work_queue.qsize()
+        return sum(each._work_queue.qsize() for each in (self._executor, self._others))
+
+    def _of_call(self) -> ThreadPoolExecutor:
+        call = CURRENT_CALL.get()
+        return self._others if call is not None and call.method.startswith(_NO_READS) else self._executor
 
     async def run(self, function: Callable[[], T]) -> T:
         """The function's result. When the caller is cancelled the function may still run to its next check."""
         loop, mark = asyncio.get_running_loop(), object()
         self._open.add(mark)
-        future = self._executor.submit(copy_context().run, function)
+        future = self._of_call().submit(copy_context().run, function)
         future.add_done_callback(lambda _: self._open.discard(mark))
         return await asyncio.wrap_future(future, loop=loop)
 
@@ -57,7 +66,7 @@ class WorkPool:
         """Like `run`, for something that must be closed: when the caller is cancelled meanwhile, that is done here."""
         loop, mark = asyncio.get_running_loop(), object()
         self._open.add(mark)
-        future = self._executor.submit(copy_context().run, make)
+        future = self._of_call().submit(copy_context().run, make)
         try:
             return await asyncio.wrap_future(future, loop=loop)
         except asyncio.CancelledError:
@@ -80,13 +89,13 @@ class WorkPool:
                 self._open.discard(mark)
 
         try:
-            self._executor.submit(copy_context().run, work)
+            self._of_call().submit(copy_context().run, work)
         except RuntimeError:
             work()
 
     async def stream(self, source: Iterator[bytes]) -> AsyncGenerator[bytes, None]:
         """The items of a blocking iterator. It is closed, in a thread, however the reader ends."""
-        pump = _Pump(source, self._executor, asyncio.get_running_loop(), self._open)
+        pump = _Pump(source, self._of_call(), asyncio.get_running_loop(), self._open)
         try:
             async for item in pump.items():
                 yield item
@@ -95,7 +104,8 @@ class WorkPool:
 
     def shutdown(self) -> None:
         """Wait for what runs; drop what waits."""
-        self._executor.shutdown(wait=True, cancel_futures=True)
+        for executor in (self._executor, self._others):
+            executor.shutdown(wait=True, cancel_futures=True)
 
 
 class _OpenWork:
@@ -180,8 +190,9 @@ class _Pump:
             self._ended(finished=True, error=self._close())
 
     def _work(self, allowance: int, room: int) -> None:
-        """In a thread: make up to `allowance` items, and no further one behind `room` bytes. `_stopped` is only read, and
-        only ever goes from False to True.
+        """In a thread: make up to `allowance` items, and no further one behind `room` bytes.
+
+        `_stopped` is only read, and only ever goes from False to True.
         """
         finished, error = False, None
         try:

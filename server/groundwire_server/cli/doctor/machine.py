@@ -63,7 +63,7 @@ def check_workers(settings: Settings) -> Iterator[Finding]:
     """How many threads work here."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     embedding = settings.embedding.workers or cores
-    message = f"{settings.server.threads} threads answer, {embedding} embed, on {cores} cores"
+    message = f"{settings.reading_threads} threads answer, {embedding} embed, on {cores} cores"
     if embedding > cores:
         advice = f"set embedding.workers to 0 (one a core) or at most {cores}"
         yield warn("workers", f"{message}; they get in each other's way", advice)
