@@ -2,7 +2,7 @@
 # .venv, locked by hash. All paths are relative, so the folder may have any name.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup venv demo serve test test-slow check format proto client proto-image lock bench bench-speed bench-peers samples clean
+.PHONY: help setup venv demo serve test test-slow check format proto client proto-image lock bench bench-speed bench-peers samples fuzz clean
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || command -v python3)
 RUN := .venv/bin/python -m
@@ -71,6 +71,11 @@ bench-speed: setup ## measure speed, memory and growth into docs/performance.md 
 
 bench-peers: setup ## put the engines that benchmarks measure beside ours into .venv
 	$(RUN) pip install --disable-pip-version-check --quiet --require-hashes -r requirements/bench.txt
+
+fuzz: setup ## fuzz decoding, filters, cursors, names and texts by coverage (SECONDS=20 for each)
+	$(RUN) pip install --disable-pip-version-check --quiet --require-hashes -r requirements/fuzz.txt
+	set -e; for target in request filter cursor page_token locator period text; do \
+		PYTHONPATH=. .venv/bin/python tests/fuzz/fuzz.py $$target $(or $(SECONDS),20); done
 
 samples: setup ## make the sample files of the readers' tests anew
 	$(RUN) pip install --disable-pip-version-check --quiet --require-hashes -r requirements/samples.txt

@@ -16,3 +16,4 @@ compile "$@" pyproject.toml requirements/runtime.in requirements/dev.in --extra 
     -c requirements/runtime.txt -o requirements/dev.txt
 compile "$@" requirements/bench.in -c requirements/dev.txt -o requirements/bench.txt
 compile "$@" requirements/samples.in -c requirements/dev.txt -o requirements/samples.txt
+compile "$@" requirements/fuzz.in -c requirements/dev.txt -o requirements/fuzz.txt
