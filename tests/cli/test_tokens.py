@@ -215,6 +215,30 @@ def test_a_command_has_a_server_of_its_own_to_itself(keys: Keys, monkeypatch: py
         assert "1234.50" in run("metric", "sales", "Acme", "FY2024").out
 
 
+def findings(check: str) -> list[tuple[str, str]]:
+    """What the doctor says under a heading."""
+    return [(each["status"], each["message"]) for each in run("doctor", "--json").frames if each["check"] == check]
+
+
+def test_the_doctor_looks_at_who_may_come_in(keys: Keys) -> None:
+    furnish()
+    assert findings("access") == [("ok", "callers are not asked who they are, and connections are plain")]
+    text = f'[access]\ntoken_file = "{keys.tokens.path}"\n[tls]\ncert = "{keys.cert}"\nkey = "{keys.key}"\n'
+    Path("groundwire.toml").write_text(text)
+    assert [status for status, _ in findings("access")] == ["fail"]  # there is no file of tokens
+    keys.token("a")
+    (access,), (tokens,), (tls,) = (findings(name) for name in ("access", "tokens", "tls"))
+    assert access == ("ok", "who brings a token or a certificate comes in; connections are encrypted")
+    assert tokens == ("ok", f"1 hold in {keys.tokens.path}")
+    assert tls == ("ok", f"{keys.cert} holds until 2040-01-01")
+    keys.tokens.revoke("a")
+    assert findings("tokens") == [("warn", f"0 hold in {keys.tokens.path}")]
+    now = datetime.now(UTC)
+    for left, status in ((timedelta(days=5), "warn"), (timedelta(days=-5), "fail")):
+        keys.authority.sign("server", ends=now + left).write(keys.folder, "server")
+        assert [each for each, _ in findings("tls")] == [status]
+
+
 def test_a_server_is_given_its_certificate_by_its_settings() -> None:
     assert "tls.cert and tls.key" in run("--tls", "serve").complaint
     assert run("serve", "--cert", "x").code == 2

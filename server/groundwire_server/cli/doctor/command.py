@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import click
 
 from groundwire import GroundwireError as ClientError
+from groundwire_server.cli.doctor.door import check_door
 from groundwire_server.cli.doctor.finding import Finding, fail, ok
 from groundwire_server.cli.doctor.folder import check_disk, check_folder, check_holder, check_port, holder_of
 from groundwire_server.cli.doctor.machine import (
@@ -74,6 +75,7 @@ def _findings(session: Session) -> Iterator[Finding]:
         yield fail("settings", error.message, error.hint)
         return
     yield from check_settings(settings)
+    yield from check_door(settings)
     yield from check_workers(settings)
     yield from check_models(settings)
     yield from _with_folder(session, settings)

@@ -28,6 +28,7 @@ from groundwire_server.security.callers.tokens import (
     parse_tokens,
     token_of,
 )
+from groundwire_server.security.callers.validity import certificate_ends
 from groundwire_server.security.callers.watched_file import LOOK_SECONDS, WatchedFile, read_guarded
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "TokenFile",
     "TokenTable",
     "WatchedFile",
+    "certificate_ends",
     "format_tokens",
     "grant_faults",
     "grant_principal",
