@@ -68,7 +68,7 @@ class FollowedMachine(LibraryMachine):
         self.library.settle()
 
     @rule()
-    def lose_the_indexes(self) -> None:  # type: ignore[override]
+    def lose_the_indexes(self) -> None:
         """Deleted at any time; never written over in place, which no process that has mapped them could bear."""
         self.library.close()
         self.held.clear()
@@ -269,14 +269,14 @@ def test_vectors_that_have_no_room_yet_are_waited_for(
     with library.store.writer() as writer:  # committed, and the process dies before it makes room in its files
         writer.replace_document(make_document("new.md", "new"))
     follower.follow()
-    assert (follower.snapshot().rows, np.count_nonzero(_present(follower))) == (3, 3)
+    assert (follower.snapshot().rows, int(np.count_nonzero(_present(follower)))) == (3, 3)
     monkeypatch.setattr("groundwire_server.library.followed._PATIENCE_SECONDS", 0.0)
     follower.follow()
-    assert (follower.snapshot().rows, np.count_nonzero(_present(follower))) == (4, 0)
+    assert (follower.snapshot().rows, int(np.count_nonzero(_present(follower)))) == (4, 0)
     monkeypatch.undo()
     library.use_embedder(embedder)  # it is back
     follower.follow()
-    assert (follower.snapshot().rows, np.count_nonzero(_present(follower))) == (4, 3)
+    assert (follower.snapshot().rows, int(np.count_nonzero(_present(follower)))) == (4, 3)
     assert follower.snapshot().snapshot_id(READER) == library.snapshot().snapshot_id(READER)
 
 
@@ -303,8 +303,9 @@ def test_another_model_has_no_vectors_here(pair: tuple[Library, FollowedLibrary]
 def folders(tmp_path: Path) -> Iterator[tuple[DataFolder, FollowedFolder]]:
     with DataFolder(tmp_path / "data") as folder:
         folder.create("default")
-        with FollowedFolder(tmp_path / "data") as follower:
-            yield folder, follower
+        follower = FollowedFolder(tmp_path / "data")
+        yield folder, follower
+        follower.close()
 
 
 def test_a_folder_is_followed_by_itself(folders: tuple[DataFolder, FollowedFolder]) -> None:

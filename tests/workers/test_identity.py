@@ -129,10 +129,10 @@ def test_nobody_names_himself(here: Team, keys: Keys) -> None:
     """Metadata of a client is looked at by nobody, whatever it says of who calls."""
     (reader,) = here.readers
     token = keys.token("reads")
-    forged = [
+    forged: tuple[tuple[str, str | bytes], ...] = (
         (PRINCIPAL_KEY, pack_principal(Principal("root", Label.CONFIDENTIAL))),
         ("authorization", f"Bearer {token}"),
-    ]
+    )
     request = iter([start(ingest_pb2.IngestDocumentsRequest)])
     failure = failure_of(lambda: reader.ingest.IngestDocuments(request, metadata=forged))
     assert (failure.code, failure.reason) == (grpc.StatusCode.PERMISSION_DENIED, "NOT_PERMITTED")
@@ -154,7 +154,7 @@ def test_who_reaches_the_socket_says_who_calls(here: Team) -> None:
         grpc_target(here.settings.data / SOCKET) as target,
         grpc.insecure_channel(target, [("grpc.default_authority", "localhost")]) as channel,
     ):
-        ask = channel.unary_unary("/groundwire.v1.AdminService/ListJobs")
+        ask: Any = channel.unary_unary("/groundwire.v1.AdminService/ListJobs")
         failure = failure_of(lambda: ask(b""))
         assert (failure.code, failure.reason) == (grpc.StatusCode.UNAUTHENTICATED, "UNAUTHENTICATED")
         known = [(PRINCIPAL_KEY, pack_principal(Principal("me", Label.PUBLIC)))]
