@@ -41,6 +41,7 @@ def check_server(client: Client, *, own: bool) -> Iterator[Finding]:
 
 _CHOSEN = "The server is set to "
 _ADVICE = {
+    "process": "wait a moment; if it stays so, the log of the server says why",
     "embedder": "fine for search by words; for search by meaning see the line `model`, then start the server anew"
 }
 
