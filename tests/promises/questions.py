@@ -234,6 +234,12 @@ def _passages() -> Iterator[Question]:
     for given in ({"fusion": "rrf"}, {"fusion": "linear"}, {"glossary_variants": True}, {"glossary_variants": False}):
         yield retrieve("売上高 Acme", tuning=narrative_pb2.RetrievalTuning(**given), top_k=5)
     yield retrieve("alpha", tuning=narrative_pb2.RetrievalTuning(library_router="keyword"))
+    stages: tuple[dict[str, Any], ...] = ({"filter_extractor": "glossary"}, {"corrective": True}, {"preset": "quality"})
+    for given in stages:
+        for query in (*QUERIES, "alpha of Acme and HIDDENCO in 2024", "Why hidden kanarienvogel zzz?"):
+            yield retrieve(query, mode=4, tuning=narrative_pb2.RetrievalTuning(**given), top_k=5)
+    for options, leap in _options():
+        yield retrieve("alpha of Acme", leap, options=options, tuning=narrative_pb2.RetrievalTuning(preset="quality"))
     for query in QUERIES:
         for mode in (3, 4):
             yield retrieve(query, mode=mode, top_k=8, tuning=narrative_pb2.RetrievalTuning(graph=True))
