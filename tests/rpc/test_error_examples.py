@@ -9,12 +9,17 @@ import json
 import os
 import re
 from pathlib import Path
+from typing import Any
 
+import grpc
 import pytest
 
+from groundwire import Client, GroundwireError
+from groundwire.v1 import narrative_pb2
 from groundwire_server.errors import ErrorReason
 from tests.rpc.error_examples import EXAMPLES, Scene, Seen
 from tests.rpc.house import House
+from tests.rpc.serving import failure_of
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "errors.md"
@@ -63,6 +68,21 @@ def test_an_example_comes_back_as_the_page_says(
     if os.environ.get("ERROR_EXAMPLES") == "write":
         put(reason, line)
     assert rows()[reason.name] == line
+
+
+@pytest.mark.parametrize(
+    ("query", "metadata"), [("x" * (17 << 20), ()), ("x", (("x-note", "y" * 20_000),))], ids=["message", "metadata"]
+)
+def test_what_grpc_itself_refuses_has_a_bare_status(furnished: House, query: str, metadata: Any) -> None:
+    request = narrative_pb2.NarrativeRetrieveRequest(query=query)
+    failure = failure_of(lambda: furnished.narrative.NarrativeRetrieve(request, metadata=metadata))
+    assert (failure.code, failure.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "")
+
+
+def test_the_client_has_no_reason_for_a_bare_status(furnished: House) -> None:
+    with Client(furnished.server.address) as client, pytest.raises(GroundwireError) as caught:
+        client.retrieve("x" * (17 << 20)).collect()
+    assert (caught.value.status, caught.value.reason.name) == ("RESOURCE_EXHAUSTED", "UNSPECIFIED")
 
 
 WHOLE = [reason for reason in ErrorReason if reason.value < 50]
