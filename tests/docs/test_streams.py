@@ -14,6 +14,7 @@ import pytest
 from groundwire._ingest.retry import MAX_ATTEMPTS
 from groundwire_server.evidence import Pin, Resume
 from groundwire_server.rpc.cursor import MAX_TOKEN_BYTES, Cursor, CursorKey
+from groundwire_server.rpc.place import _MOST_PAGES
 from groundwire_server.settings import load_settings
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "streams.md").read_text(encoding="utf-8")
@@ -69,4 +70,5 @@ def test_sizes_and_bounds_are_those_of_the_code() -> None:
     assert sealed("default", "other") - sealed("default") == 41 + len("other")
     longest = [f"{number:02}" + "x" * 61 for number in range(60)]
     assert max(count for count in range(60) if sealed(*longest[:count]) <= MAX_TOKEN_BYTES) in range(36, 42)
+    assert f"at most {_MOST_PAGES} further pages" in page
     assert load_settings({}, environ={}).limits.max_cursor_seconds == 24 * 3600

@@ -79,6 +79,7 @@ class Snapshot:
     _masks: FilterMasks = field(default_factory=FilterMasks, repr=False)
     _readable: dict[Label, NDArray[np.bool_]] = field(default_factory=dict, repr=False)
     _ids: dict[Label, str] = field(default_factory=dict, repr=False)
+    _content_ids: dict[Label, str] = field(default_factory=dict, repr=False)
     _foreign: dict[Label, str | None] = field(default_factory=dict, repr=False)
 
     @property
@@ -215,7 +216,10 @@ class Snapshot:
 
     def content_id(self, principal: Principal) -> str:
         """Opaque id of what the caller may see, as `snapshot_id`, whatever of it has a vector by now."""
-        return self._make_id(min(principal.clearance, Label.CONFIDENTIAL), "any")
+        clearance = min(principal.clearance, Label.CONFIDENTIAL)
+        if clearance not in self._content_ids:
+            self._content_ids[clearance] = self._make_id(clearance, "any")
+        return self._content_ids[clearance]
 
     def pin(self, principal: Principal) -> Pin:
         """What leads back to this state."""
@@ -247,6 +251,7 @@ class Snapshot:
             _masks=FilterMasks(),
             _readable={},
             _ids={},
+            _content_ids={},
             _foreign={},
         )
 

@@ -18,8 +18,9 @@ import os
 import struct
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from datetime import date
+from functools import cache
 from typing import Any
 
 from groundwire_server import __version__
@@ -71,13 +72,13 @@ class Cursor:
         resume: where the stream goes on.
         reference_date: the day from which its relative periods are counted.
         digest: of all pieces before `resume.position`, 8 bytes for each kind.
-        issued: when it was made, seconds since 1970.
+        issued: when it was sealed, seconds since 1970.
     """
 
     resume: Resume
     reference_date: date
     digest: bytes
-    issued: int = field(default_factory=lambda: int(time.time()))
+    issued: int = 0
 
 
 class CursorKey:
@@ -101,7 +102,7 @@ class CursorKey:
 
     def seal(self, cursor: Cursor, scope: bytes) -> bytes:
         """The token of a cursor; longer than `MAX_TOKEN_BYTES` where too many libraries were read."""
-        plain = _pack(replace(cursor, issued=int(self._now())))
+        plain = _pack(cursor, int(self._now()))
         nonce = os.urandom(_NONCE)
         hidden = self._crypt(nonce, plain)
         return nonce + hidden + self._tag(scope, nonce + hidden)
@@ -164,24 +165,25 @@ def _scope(method: str, request: Any, principal: Principal) -> bytes:
     return digest.digest()
 
 
-def _build() -> bytes:
+@cache
+def _build(version: str) -> bytes:
     """Of the version of the server: another one may rank otherwise."""
-    return hashlib.sha256(__version__.encode()).digest()[:_BUILD]
+    return hashlib.sha256(version.encode()).digest()[:_BUILD]
 
 
-def _pack(cursor: Cursor) -> bytes:
+def _pack(cursor: Cursor, issued: int) -> bytes:
     resume = cursor.resume
     parts = [
         _HEAD.pack(
             _LAYOUT,
             _BY_MEANING if resume.by_meaning else 0,
-            cursor.issued,
+            issued,
             cursor.reference_date.toordinal(),
             resume.pages,
             *_counts(resume.position),
             *_counts(resume.paid),
             cursor.digest,
-            _build(),
+            _build(__version__),
             len(resume.pins),
         )
     ]
@@ -198,7 +200,7 @@ def _unpack(plain: bytes) -> Cursor | None:
     if len(plain) < _HEAD.size or plain[0] != _LAYOUT:
         return None
     _, flags, issued, day, pages, *numbers, digest, build, count = _HEAD.unpack_from(plain)
-    if build != _build():
+    if build != _build(__version__):
         return None
     pins, place = [], _HEAD.size
     for _ in range(count):

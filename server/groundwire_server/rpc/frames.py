@@ -121,11 +121,15 @@ class FrameEncoder(Generic[R]):
         if place is not None:
             snippets = place.unsent_snippets(snippets)
         room = MAX_BATCH_BYTES if place is None else MAX_BATCH_BYTES - _CURSOR_ROOM
+        given = 0
         for message in cut_batches(snippets, self._fill, lambda: self._response(**more), room):
             if place is not None:
                 self._sent = True
                 batch = cast(Any, message).batch
-                _behind(batch, place.sent_snippets([each.snippet_id for each in batch.snippets]))
+                count = len(batch.snippets)
+                some = snippets[given : given + count]
+                given += count
+                _behind(batch, place.sent_snippets([each.snippet_id for each in some]), alone=count == 1)
             yield message
 
     def _outcomes(
@@ -141,7 +145,8 @@ class FrameEncoder(Generic[R]):
                 some = outcomes[given : given + len(message.outcomes)]
                 others = calculations[calculated : calculated + len(message.calculations)]
                 given, calculated = given + len(some), calculated + len(others)
-                _behind(message, place.sent_outcomes(some, others))
+                alone = len(some) + len(others) == 1
+                _behind(message, place.sent_outcomes(some, others), alone=alone)
             self._sent = True
             yield self._response(outcomes=message, **more)
 
@@ -151,9 +156,9 @@ class FrameEncoder(Generic[R]):
         message.rank = self._before + self.returned
 
 
-def _behind(part: stream_pb2.SnippetBatch | metric_pb2.MetricOutcomes, token: bytes) -> None:
-    """Put the cursor behind a part, where there is one and it has room."""
-    if token and part.ByteSize() + _CURSOR_ROOM <= MAX_FRAME_BYTES:
+def _behind(part: stream_pb2.SnippetBatch | metric_pb2.MetricOutcomes, token: bytes, *, alone: bool) -> None:
+    """Put the cursor behind a part, where there is one; a piece that is alone may be so large that it has no room."""
+    if token and (not alone or part.ByteSize() + _CURSOR_ROOM <= MAX_FRAME_BYTES):
         part.after.token = token
 
 

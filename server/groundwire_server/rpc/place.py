@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from typing import TypeVar
 
@@ -25,7 +25,7 @@ from groundwire_server.rpc.cursor import BoundKey, Cursor, cursor_gone
 
 __all__ = ["StreamPlace"]
 
-_MOST_PAGES = 500  # each takes as much work as all before it together
+_MOST_PAGES = 100  # each takes as much work as all before it together
 _DIGEST = 8
 _KINDS = ("outcomes", "calculations", "snippets")
 T = TypeVar("T")
@@ -46,20 +46,20 @@ class _Counter:
         Raises:
             Aborted: RESUME_SNAPSHOT_GONE, they are not what was sent.
         """
-        count = min(len(pieces), max(0, self.sent - self.passed))
+        if self.passed >= self.sent:
+            return (), pieces
+        count = min(len(pieces), self.sent - self.passed)
         before = pieces[:count]
-        if count:
-            self.add(map(name, before))
-            if self.passed == self.sent and self._digest.digest() != self.expected:
-                raise cursor_gone()
+        self.add(map(name, before))
+        if self.passed == self.sent and self._digest.digest() != self.expected:
+            raise cursor_gone()
         return before, pieces[count:]
 
     def add(self, names: Iterable[str]) -> None:
         """These pieces have passed."""
-        for each in names:
-            raw = each.encode()
-            self._digest.update(len(raw).to_bytes(4, "big") + raw)
-            self.passed += 1
+        raw = [each.encode() for each in names]
+        self._digest.update(b"".join([len(each).to_bytes(4, "big") + each for each in raw]))
+        self.passed += len(raw)
 
     @property
     def digest(self) -> bytes:
@@ -186,13 +186,12 @@ class StreamPlace:
             self._bound = self._key()
         assert self._bound is not None
         assert self._reference_date is not None
-        resume = replace(
-            self._resume,
-            pins=self._pins,
-            position=self._position,
-            paid=self._resume.paid if paid is None else paid,
-            pages=self._resume.pages if pages is None else pages,
-            by_meaning=self._by_meaning,
+        resume = Resume(
+            self._pins,
+            self._position,
+            self._resume.paid if paid is None else paid,
+            self._resume.pages if pages is None else pages,
+            self._by_meaning,
         )
         digest = self._outcomes.digest + self._calculations.digest + self._snippets.digest
         return self._bound.seal(Cursor(resume, self._reference_date, digest))
