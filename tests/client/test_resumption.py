@@ -9,7 +9,16 @@ from typing import Any
 import grpc
 import pytest
 
-from groundwire import AnswerPart, AnswerRestarted, BrokenStream, EndReason, ErrorReason, GroundwireError, Reconnecting
+from groundwire import (
+    AnswerPart,
+    AnswerRestarted,
+    BrokenStream,
+    EndReason,
+    ErrorReason,
+    GroundwireError,
+    Reconnecting,
+    StreamHeader,
+)
 from groundwire.v1 import evidence_pb2, narrative_pb2, router_pb2, stream_pb2
 from groundwire_server.errors import Aborted, ResourceExhausted, Unavailable
 from groundwire_server.errors import ErrorReason as Reason
@@ -146,6 +155,29 @@ def test_refusals_that_pass_are_waited_out(connect: Connect, error: Any) -> None
         result = client.retrieve("q").collect()
     assert script.tokens == [b"", b"t1", b"t1", b"t1"]
     assert result.summary.returned == 2
+
+
+def test_a_header_alone_is_no_beginning_that_must_hold(connect: Connect) -> None:
+    """Nothing of the evidence had come: what the stream begins with now takes the place of that header."""
+
+    def first(_request: Any, context: Any) -> Iterator[Response]:
+        yield header()
+        breaks(context)
+
+    def second(_request: Any, _context: Any) -> Iterator[Response]:
+        plan = [stream_pb2.PlanStep(stage="dense", backend="m")]
+        yield Response(header=stream_pb2.StreamHeader(request_id="other", plan=plan))
+        yield from (batch(1, token=b"t1"), summary(1))
+
+    script = Scripted(first, second)
+    with serving(NarrativeRetrieve=script) as address, connect(address) as client:
+        stream = client.retrieve("q")
+        headers = [each for each in stream if isinstance(each, StreamHeader)]
+        result = stream.collect()
+    assert script.tokens == [b"", b""]
+    assert [len(each.plan) for each in headers] == [0, 1]
+    assert result.header == headers[1]
+    assert result.summary.returned == 1
 
 
 def test_it_gives_up_after_some_tries(connect: Connect) -> None:
