@@ -254,7 +254,7 @@ def test_a_token_stands_in_no_log(
         keys.tokens.revoke("read")
         for said in (texts[0], texts[1] + "x"):
             call_anything(here.channel(token=said), "groundwire.v1.AdminService/GetServerInfo")
-        keys.tokens.path.write_text("[[token]]\nname = 3")
+        keys.tokens.path.write_text(f"[[token]]\nname = '{texts[0]}'\n{texts[1]} = '{texts[2]}'\n{texts[2]} = 1")
         ask(here.channel(token=texts[1]))
         logged = here.written.getvalue() + caplog.text
     assert "stays in force" in logged
@@ -264,6 +264,13 @@ def test_a_token_stands_in_no_log(
         for part in (secret, secret[5:25]):
             assert part not in logged
             assert part.encode() not in stored
+
+
+def test_the_log_names_the_caller(here: Doorway, keys: Keys) -> None:
+    ask(here.channel(token=keys.token("営業")))
+    call_anything(here.channel(), "groundwire.v1.AdminService/GetServerInfo")
+    lines = [line for line in here.log() if line["event"] == "call"]
+    assert [(line["code"], line.get("caller")) for line in lines] == [("OK", "営業"), ("UNAUTHENTICATED", None)]
 
 
 @pytest.mark.parametrize("content", ["", "[[token]]\nname = 'x'\n"])

@@ -40,6 +40,7 @@ from groundwire_server.rpc.passed_on import PassedOn
 from groundwire_server.rpc.reflection import REFLECTION_METHODS
 from groundwire_server.rpc.request_id import is_request_id
 from groundwire_server.rpc.stream import MAX_FRAME_BYTES
+from groundwire_server.security import LOCAL_NAME
 from groundwire_server.settings import LimitSettings
 
 __all__ = ["Guard", "parse_request", "unknown_fields"]
@@ -319,6 +320,8 @@ def _let_go(error: BaseException) -> None:
 def _named(call: RpcCall) -> dict[str, str]:
     """How a line of the log names its call."""
     names = {"request_id": call.request_id, "method": shown_method(call.method)}
+    if call.principal.name not in ("", LOCAL_NAME):
+        names["caller"] = call.principal.name  # who its token or certificate is of, as the operator named it
     return names | {"trace_id": call.trace_id} if call.trace_id else names
 
 

@@ -137,6 +137,8 @@ def test_what_is_not_said_is_least() -> None:
         ({"created": "2026-01-01T00:00:00"}, ["token[1].created"]),
         ({"expires": "2026-01-01"}, ["token[1].expires"]),
         ({"expire": "2026-01-01T00:00:00Z"}, ["token[1].expire"]),
+        ({"gw_abc": "1"}, ["token[1].(a key)"]),
+        ({"name": '"gw_abc"'}, ["token[1].name"]),
         (
             {"clearance": '"top"', "rights": '"all"', "name": "1"},
             ["token[1].name", "token[1].clearance", "token[1].rights"],

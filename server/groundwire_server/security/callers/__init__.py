@@ -13,6 +13,7 @@ from groundwire_server.security.callers.certificates import (
 from groundwire_server.security.callers.rights import (
     CLEARANCES,
     RIGHTS,
+    TOKEN_PREFIX,
     grant_faults,
     grant_principal,
     is_name,
@@ -20,7 +21,6 @@ from groundwire_server.security.callers.rights import (
 )
 from groundwire_server.security.callers.token_file import TokenFile, watch_tokens
 from groundwire_server.security.callers.tokens import (
-    TOKEN_PREFIX,
     Token,
     TokenTable,
     format_tokens,

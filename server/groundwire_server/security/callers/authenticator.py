@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from groundwire_server.errors import Unauthenticated
 from groundwire_server.evidence import Principal
 from groundwire_server.security.callers.certificates import CertificateTable, PeerCertificate
-from groundwire_server.security.callers.tokens import TOKEN_PREFIX, TokenTable
+from groundwire_server.security.callers.rights import TOKEN_PREFIX
+from groundwire_server.security.callers.tokens import TokenTable
 
 __all__ = ["Authenticator"]
 

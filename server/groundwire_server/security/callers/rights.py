@@ -7,14 +7,18 @@ from typing import Any
 
 from groundwire_server.errors import ErrorReason, Violation
 from groundwire_server.evidence import Principal, parse_label
+from groundwire_server.security.callers.tables import shown_key
 from groundwire_server.security.principals import LOCAL_NAME
 
-__all__ = ["CLEARANCES", "RIGHTS", "grant_faults", "grant_principal", "is_name", "rights_of"]
+__all__ = ["CLEARANCES", "RIGHTS", "TOKEN_PREFIX", "grant_faults", "grant_principal", "is_name", "rights_of"]
 
 CLEARANCES = ("public", "internal", "confidential")
 """Labels up to which a caller may read. Nobody reads RESTRICTED over the wire."""
 RIGHTS = ("read", "write", "admin")
 """Each includes those before it. write: store, withdraw, change libraries; admin: delete them, see all settings."""
+
+TOKEN_PREFIX = "gw_"
+"""Every token begins so: scanners for secrets find one that was left lying about, and nobody is called by one."""
 
 _LONGEST_NAME = 128
 _MOST_GROUPS = 64
@@ -22,14 +26,18 @@ _FIELDS = ("name", "clearance", "rights", "groups", "tenant")
 
 
 def is_name(value: object) -> bool:
-    """Whether something can name a caller, group or tenant: 1 to 128 printable characters, no blank at either end."""
-    return isinstance(value, str) and 0 < len(value) <= _LONGEST_NAME and value.isprintable() and value == value.strip()
+    """Whether something can name a caller, group or tenant: 1 to 128 printable characters, no blank at either end, and
+    no token.
+    """
+    if not isinstance(value, str) or not 0 < len(value) <= _LONGEST_NAME:
+        return False
+    return value.isprintable() and value == value.strip() and TOKEN_PREFIX not in value
 
 
 def grant_faults(table: Mapping[str, Any], place: str, further: Collection[str]) -> list[Violation]:
     """What is wrong with a table of a file that grants something; `further` names its other keys."""
     faults = [
-        Violation(f"{place}.{key[:80]}", ErrorReason.UNKNOWN_NAME, f"is none of {_listed((*_FIELDS, *further))}")
+        Violation(f"{place}.{shown_key(key)}", ErrorReason.UNKNOWN_NAME, f"is none of {_listed((*_FIELDS, *further))}")
         for key in table
         if key not in _FIELDS and key not in further
     ]

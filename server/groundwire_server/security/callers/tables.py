@@ -9,7 +9,9 @@ from typing import Any
 
 from groundwire_server.errors import ErrorReason, InvalidRequest, Violation
 
-__all__ = ["Faults", "read_tables"]
+__all__ = ["Faults", "read_tables", "shown_key"]
+
+_KEY = re.compile(r"(?!gw_)[a-z_]{1,40}")
 
 
 class Faults(list[Violation]):
@@ -35,7 +37,8 @@ def read_tables(raw: bytes, name: str) -> tuple[list[tuple[str, dict[str, Any]]]
         place = re.search(r"line \d+, column \d+", str(error))
         why = f"is no TOML ({place.group() if place else 'at its end'})"
         raise InvalidRequest.one("file", ErrorReason.VALUE_MALFORMED, why) from None
-    faults = Faults(Violation(key[:80], ErrorReason.UNKNOWN_NAME, f"is not [[{name}]]") for key in tree if key != name)
+    others = sorted(key for key in tree if key != name)
+    faults = Faults(Violation(shown_key(key), ErrorReason.UNKNOWN_NAME, f"is not [[{name}]]") for key in others)
     found = tree.get(name, [])
     rows: Iterable[Any] = found if isinstance(found, list) else [found]
     tables: list[tuple[str, dict[str, Any]]] = []
@@ -45,3 +48,12 @@ def read_tables(raw: bytes, name: str) -> tuple[list[tuple[str, dict[str, Any]]]
         else:
             faults.append(Violation(f"{name}[{number}]", ErrorReason.VALUE_MALFORMED, f"is no table [[{name}]]"))
     return tables, faults
+
+
+def shown_key(key: str) -> str:
+    """A key as an error may name it: somebody may have put a token in its place.
+
+    >>> shown_key("expire"), shown_key("gw_kV2zXu")
+    ('expire', '(a key)')
+    """
+    return key if _KEY.fullmatch(key) else "(a key)"

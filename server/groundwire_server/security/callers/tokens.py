@@ -18,13 +18,11 @@ from typing import Any
 
 from groundwire_server.errors import ErrorReason, Violation
 from groundwire_server.evidence import Principal
-from groundwire_server.security.callers.rights import grant_faults, grant_principal, rights_of
+from groundwire_server.security.callers.rights import TOKEN_PREFIX, grant_faults, grant_principal, rights_of
 from groundwire_server.security.callers.tables import read_tables
 
-__all__ = ["TOKEN_PREFIX", "Token", "TokenTable", "format_tokens", "make_token", "parse_tokens", "token_of"]
+__all__ = ["Token", "TokenTable", "format_tokens", "make_token", "parse_tokens", "token_of"]
 
-TOKEN_PREFIX = "gw_"
-"""Every token begins so: scanners for secrets find one that was left lying about."""
 _TOKEN_BYTES = 32
 _LONGEST_TOKEN = 256
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -97,11 +95,10 @@ def parse_tokens(raw: bytes) -> TokenTable:
         if not found:
             expires = table.get("expires")
             tokens.append(Token(grant_principal(table), table["sha256"], table["created"], expires))
-    names, digests = [each.principal.name for each in tokens], [each.sha256 for each in tokens]
-    for name in sorted({each for each in names if names.count(each) > 1}):
-        faults.append(Violation("token.name", ErrorReason.CONTRADICTION, f"{name!r} stands there twice"))
-    if len(set(digests)) < len(digests):
-        faults.append(Violation("token.sha256", ErrorReason.CONTRADICTION, "one hash stands there twice"))
+    unlike = {"name": [each.principal.name for each in tokens], "sha256": [each.sha256 for each in tokens]}
+    for key, values in unlike.items():
+        if len(set(values)) < len(values):
+            faults.append(Violation(f"token.{key}", ErrorReason.CONTRADICTION, f"one {key} stands there twice"))
     faults.settle()
     return TokenTable(tokens)
 
