@@ -162,6 +162,10 @@ def test_a_missing_part_is_asked_for_with_what_there_is(snapshot: Snapshot) -> N
     hidden = decide(snapshot, "What was the revenue in 2023?").clarification
     assert hidden is not None
     assert [option.code for option in hidden.options] == ["ACME"]  # the figure of Yorkland is hidden
+    for question in ("How high was the revenue?", "What was the revenue in 1999?"):  # Yorkland has other figures
+        whose = decide(snapshot, question).clarification
+        assert whose is not None
+        assert [option.code for option in whose.options] == ["ACME"]
     quarter = decide(snapshot, "What was the revenue of Acme Corp in Q3?").clarification
     assert quarter is not None
     assert quarter.missing_param == "period"

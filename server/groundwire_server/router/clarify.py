@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["clarify", "clarify_everything"]
 
 MAX_OPTIONS = 10
+MAX_LOOKED_AT = 200
+"""Entities of which it is looked whether they have a figure of a metric."""
 
 
 def clarify(wanted: Wanted, call: Call, snapshots: Sequence[Snapshot], language: str) -> Clarification:
@@ -51,7 +53,11 @@ def _codes(
     codes: list[str] = []
     if entity or (metric and period):
         codes = [str(getattr(record, kind)) for record in _facts(snapshot, call, metric, entity, period or None)]
-    codes = codes or snapshot.reader_at(call.options.known_at).fact_codes(call.principal.clearance, kind)
+    if not codes:
+        codes = snapshot.reader_at(call.options.known_at).fact_codes(call.principal.clearance, kind)
+        if kind == "entity" and metric:
+            some = codes[:MAX_LOOKED_AT]
+            codes = [code for code in some if any(True for _ in _facts(snapshot, call, metric, code))] or codes
     return [ClarificationOption(code, _label(snapshot, kind, code, language)) for code in dict.fromkeys(codes)]
 
 
@@ -61,7 +67,7 @@ def clarify_everything(call: Call, snapshots: Sequence[Snapshot], language: str)
         {
             (display_name(term, language), term.code)
             for snapshot in snapshots
-            for code in snapshot.reader.fact_codes(call.principal.clearance, "metric")
+            for code in snapshot.reader_at(call.options.known_at).fact_codes(call.principal.clearance, "metric")
             if (term := snapshot.glossary.metrics.get(code)) is not None
         }
     )
