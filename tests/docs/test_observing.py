@@ -60,7 +60,7 @@ def test_the_commands_of_the_page(tmp_path: Path) -> None:
         for row in re.findall(r"^\| (`[^|]+) \| [^|]+ \|$", _section("The log"), re.MULTILINE)
         for name in re.findall(r"`(\w+)`", row)
     }
-    assert names - {"trace_id", "reason"} <= line.keys() <= names | {"level", "timestamp"}
+    assert names - {"caller", "reason", "trace_id"} <= line.keys() <= names | {"level", "timestamp"}
 
 
 def _section(title: str) -> str:

@@ -96,7 +96,9 @@ def _is_embedded(here: House) -> bool:
 
 
 def _plain(line: dict[str, Any]) -> str:
-    return repr(sorted((name, value) for name, value in line.items() if name not in ("ms", "timestamp", "request_id")))
+    """All but what goes with time; the frames do, as a batch is what came within some milliseconds."""
+    timed = ("frames", "ms", "request_id", "timestamp")
+    return repr(sorted((name, value) for name, value in line.items() if name not in timed))
 
 
 def _verdicts(here: House) -> dict[str, bytes]:

@@ -291,8 +291,8 @@ _TIMES = ("_seconds_sum", "_seconds_bucket")
 
 
 def _numbers(found: dict[Series, float]) -> dict[Series, float]:
-    """All but what goes with time, memory, or the length of a time as it is written."""
-    left_out = ("process_", "python_gc_", "groundwire_sent_bytes", "groundwire_build")
+    """All but what goes with time, with memory, or with the length of a time as it is written."""
+    left_out = ("process_", "python_gc_", "groundwire_sent_bytes", "groundwire_messages_sent", "groundwire_build")
     return {
         key: value for key, value in found.items() if not key[0].startswith(left_out) and not key[0].endswith(_TIMES)
     }
@@ -307,7 +307,7 @@ def _seen(seen: Outside) -> dict[str, Any]:
                 make(call)
     assert eventually(seen.at_rest)
     after = _numbers(scraped(seen.here.server.metrics))
-    plain = ("groundwire.request_id", "groundwire.sent_bytes")
+    plain = ("groundwire.request_id", "groundwire.sent_bytes", "groundwire.messages_sent")
     spans = sorted(
         (
             span.name,
@@ -317,7 +317,7 @@ def _seen(seen: Outside) -> dict[str, Any]:
         for span in seen.spans.all()
     )
     lines = [
-        {k: v for k, v in line.items() if k not in ("ms", "timestamp", "request_id", "trace_id")}
+        {k: v for k, v in line.items() if k not in ("ms", "frames", "timestamp", "request_id", "trace_id")}
         for line in seen.here.log()
     ]
     return {
