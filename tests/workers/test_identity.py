@@ -185,10 +185,11 @@ def test_a_socket_that_cannot_be_bound_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_nothing_of_the_log_names_a_caller(here: Team, keys: Keys) -> None:
+def test_the_log_names_a_caller_as_such_and_holds_no_token(here: Team, keys: Keys) -> None:
     name = "".join(string.ascii_letters)
     token = keys.token(name, "confidential", "write")
     caller(here, token).store({"a.md": "a walrus"})
     written = here.written.getvalue() + here.readers[0].written.getvalue()
-    assert name not in written
+    assert f'"caller": "{name}"' in written
+    assert name not in written.replace(f'"caller": "{name}"', "")
     assert token not in written
