@@ -108,6 +108,7 @@ def _pieces(text: str, language: str) -> Iterator[tuple[str, str]]:
         body = sentence.rstrip()
         opening = _OPENING.match(body)
         at = opening.end() if opening else 0
+        before += body[:at]
         for match in cut.finditer(body) if cut is not None else ():
             if match.start() > at and body[at : match.start()].strip():
                 yield body[at : match.start()].lstrip(), before
@@ -118,6 +119,8 @@ def _pieces(text: str, language: str) -> Iterator[tuple[str, str]]:
 
 
 def _asks(piece: str, language: str) -> bool:
+    if not any(sign.isalnum() for sign in piece):
+        return False
     pattern = _ASKS.get(language)
     return piece.rstrip().endswith(("?", "？")) or (pattern is not None and pattern.search(piece) is not None)
 
