@@ -37,7 +37,7 @@ def test_filters() -> None:
     assert f"up to {by_model._MOST_VALUES} values each" in page
     assert f"more than {hints._MOST_VALUES} different values" in page
     assert by_glossary._CARRIED == by_glossary._NAMES == 1 / 2
-    for name in by_glossary._PERIOD_NAMES:
+    for name in by_glossary._PERIOD_NAMES | by_glossary._ENTITY_NAMES:
         assert f"`{name}`" in page
     assert load_prompt("filters", "en").purpose in page
 

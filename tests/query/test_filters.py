@@ -132,6 +132,12 @@ def test_an_attribute_that_does_not_say_what_a_document_is_about(held: ValuesOf)
     assert by_glossary("Why did Acme Corp lose money?", {"about": held}).hint is None
 
 
+def test_an_attribute_that_is_named_for_entities_may_hold_others_too() -> None:
+    held = ValuesOf(Family.TEXT, ("Acme Corp", "Hooli", "Umbrella", "Tyrell"))
+    assert by_glossary("Why did Acme Corp lose money?", {"company": held}).hint is None
+    assert by_glossary("Why did Acme Corp lose money?", {"entity": held}).hint == one_of("entity", "Acme Corp")
+
+
 def test_lists_and_several_attributes() -> None:
     attributes = {
         "about": ValuesOf(Family.TEXTS, (("Acme Corp", "Globex"), ("Globex",))),

@@ -1,7 +1,7 @@
 """The filter that a glossary reads out of a question: the entities that it names, and their periods (semantics 3).
 
-No attribute has a name that is known beforehand. One whose values are names of the glossary's entities says which of
-them a document is about, and a document about another one is left out. A period narrows that further, and only where
+An attribute whose values are names of the glossary's entities as a rule, or that is named `entity`, says which of them
+a document is about, and a document about another one is left out. A period narrows that further, and only where
 something is left of it.
 """
 
@@ -30,6 +30,7 @@ __all__ = ["GlossaryExtractor"]
 _MOST_ENTITIES = 32
 _NAMES = 1 / 2  # share of an attribute's values that must be names of entities for it to say what a document is about
 _CARRIED = 1 / 2  # share of the documents that must have it: an attribute that most lack says nothing about the others
+_ENTITY_NAMES = frozenset({"entity", "entities"})
 _PERIOD_NAMES = frozenset({"period", "year", "fiscal_year"})
 _YEARS = range(1800, 2100)
 
@@ -50,7 +51,7 @@ class GlossaryExtractor:
             [
                 Predicate(name, Operator.IN, values)
                 for name, held in _about(source.attributes)
-                if (values := _named(held, codes, source.glossary, passes))
+                if (values := _named(name, held, codes, source.glossary, passes))
             ]
             if codes
             else []
@@ -94,14 +95,14 @@ def _texts(held: ValuesOf) -> list[str]:
 
 
 def _named(
-    held: ValuesOf, codes: Sequence[str], glossary: Glossary, passes: Callable[[str], bool]
+    name: str, held: ValuesOf, codes: Sequence[str], glossary: Glossary, passes: Callable[[str], bool]
 ) -> tuple[Value, ...]:
     """The values that name one of some entities; of one that no document is about, its names.
 
-    Nothing where the values are not names of entities as a rule.
+    Nothing where the values are not names of entities as a rule, and the attribute is not named for that.
     """
     meant = {text: _code(glossary, text) for text in _texts(held)}
-    if sum(code is not None for code in meant.values()) < _NAMES * len(meant):
+    if name not in _ENTITY_NAMES and sum(code is not None for code in meant.values()) < _NAMES * len(meant):
         return ()
     wanted = set(codes)
     found = {text for text, code in meant.items() if code in wanted}
