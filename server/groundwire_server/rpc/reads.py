@@ -145,7 +145,10 @@ class ReadService:
             findings.add("options.resume", ErrorReason.CONTRADICTION, "a decision is one answer, and none of a stream")
         history = decode_history(request.history, findings)
         self._settle(findings, Filtered.EITHER, _call(call, options))
-        return encode_decision(self._engine.route(request.question, _call(call, options), history))
+        decision = self._engine.route(request.question, _call(call, options), history)
+        for each in (*decision.degradations, *decision.model_usage):
+            call.tell(each)
+        return encode_decision(decision)
 
     def _place(
         self, request: Any, call: RpcCall, dropped: list[str], *, pages: bool = True

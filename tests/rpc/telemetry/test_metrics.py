@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from prometheus_client import REGISTRY
 
-from groundwire.v1 import admin_pb2, ingest_pb2, narrative_pb2
+from groundwire.v1 import admin_pb2, ingest_pb2, narrative_pb2, router_pb2, stream_pb2
 from groundwire_server import __version__
 from groundwire_server.errors import ErrorReason, Unavailable
 from groundwire_server.rpc.methods import contract_methods
@@ -97,6 +97,27 @@ def test_what_ran_less_well_is_counted(tmp_path: Path) -> None:
         assert eventually(
             lambda: count(here, "groundwire_degradations_total", method=NARRATIVE, kind="FILTER_DROPPED") == 1
         )
+
+
+def test_a_route_that_fell_back_and_its_model_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "key")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        place = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+    model: dict[str, Any] = {
+        "llm__provider": "openai",
+        "llm__base_url": place,
+        "llm__model": "small",
+        "llm__retries": 0,
+    }
+    settings: dict[str, Any] = {**model, "retrieval__route_classifier": "llm", "telemetry__metrics_port": 0}
+    with house(tmp_path / "data", **settings) as here:
+        furnish(here)
+        answer = here.router.Route(router_pb2.RouteRequest(question="What was the interest expense?"))
+        (fallback,) = answer.degradations
+        kind = stream_pb2.DegradationKind.Name(fallback.kind).removeprefix("DEGRADATION_KIND_")
+        route = "groundwire.v1.RouterService/Route"
+        assert count(here, "groundwire_degradations_total", method=route, kind=kind) == 1
+        assert count(here, "groundwire_model_calls_total") == sum(usage.calls for usage in answer.model_usage) > 0
 
 
 def test_what_comes_in_is_counted(tmp_path: Path) -> None:

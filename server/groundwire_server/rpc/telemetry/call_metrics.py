@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from groundwire_server.evidence import Summary
+from groundwire_server.evidence import Degradation, ModelUsage, Summary
 from groundwire_server.ingest import DocumentOutcome, IngestSummary
 from groundwire_server.rpc.call import RpcCall
 from groundwire_server.rpc.methods import shown_method
@@ -63,7 +63,7 @@ class CallMetrics:
         )
         self._answers = counter("answers", "Streams that came to their summary.", "method", "end_reason")
         self._degradations = counter(
-            "degradations", "What ran less well than planned, of answers that came to their summary.", "method", "kind"
+            "degradations", "What ran less well than planned, as answers say.", "method", "kind"
         )
         self._model_calls = counter("model_calls", "Calls of the language model, failed ones included.")
         self._model_tokens = counter("model_tokens", "Tokens sent to the language model and received.", "direction")
@@ -84,8 +84,12 @@ class CallMetrics:
         of.sent.inc(size)
 
     def told(self, call: RpcCall, news: object) -> None:
-        """An event of an ingest. From any thread."""
-        if isinstance(news, DocumentOutcome):
+        """An event of an ingest; what ran less well, or a model was asked, for one answer. From any thread."""
+        if isinstance(news, Degradation):
+            self._degradations.labels(shown_method(call.method), news.kind.name).inc()
+        elif isinstance(news, ModelUsage):
+            self._count_usage(news)
+        elif isinstance(news, DocumentOutcome):
             outcome = "failed" if news.error is not None else "unchanged" if news.unchanged else "stored"
             self._documents.labels(outcome).inc()
         elif isinstance(news, IngestSummary) and call.method.endswith("/IngestFacts"):
@@ -113,9 +117,12 @@ class CallMetrics:
         for degradation in summary.degradations:
             self._degradations.labels(method, degradation.kind.name).inc()
         for usage in summary.model_usage:
-            self._model_calls.inc(usage.calls)
-            self._model_tokens.labels("sent").inc(usage.input_tokens)
-            self._model_tokens.labels("received").inc(usage.output_tokens)
+            self._count_usage(usage)
+
+    def _count_usage(self, usage: ModelUsage) -> None:
+        self._model_calls.inc(usage.calls)
+        self._model_tokens.labels("sent").inc(usage.input_tokens)
+        self._model_tokens.labels("received").inc(usage.output_tokens)
 
     def _of_stage(self, name: str) -> Histogram:
         found = self._of_stages.get(name)
