@@ -2,7 +2,7 @@
 # .venv, locked by hash. All paths are relative, so the folder may have any name.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup venv demo serve test test-slow check format proto client proto-image lock bench bench-speed bench-peers samples fuzz clean
+.PHONY: help setup venv demo serve test test-slow check format proto client proto-image lock bench bench-speed bench-peers fuzz samples clean
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || command -v python3)
 RUN := .venv/bin/python -m
