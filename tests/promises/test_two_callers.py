@@ -21,6 +21,7 @@ import pytest
 from cryptography import x509
 
 from groundwire.v1 import admin_pb2, narrative_pb2, stream_pb2
+from groundwire_server.library import Snapshot
 from tests.promises.answers import answers, refusal
 from tests.promises.worlds import (
     CANARIES,
@@ -57,9 +58,22 @@ rights = "{rights}"
 def test_another_caller_and_its_rows_change_nothing(
     tmp_path: Path, seed: int, reader: str, rights: str, by: str
 ) -> None:
+    _compare(tmp_path, seed, reader, rights, by)
+
+
+def test_a_cache_that_forgets_whose_it_is_would_be_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, first = Snapshot.snapshot_id, dict[int, str]()
+    monkeypatch.setattr(
+        Snapshot, "snapshot_id", lambda self, principal: first.setdefault(id(self), whole(self, principal))
+    )
+    with pytest.raises(AssertionError):
+        _compare(tmp_path, 14, "public", "read", "token", steps=6)
+
+
+def _compare(tmp_path: Path, seed: int, reader: str, rights: str, by: str, *, steps: int = 24) -> None:
     open_labels, hidden_labels = READERS[reader]
     dice = random.Random(seed)
-    shown, hidden = draw_open(dice, 24, open_labels), draw_hidden(dice, 24, hidden_labels)
+    shown, hidden = draw_open(dice, steps, open_labels), draw_hidden(dice, steps, hidden_labels)
     keys = Keys(tmp_path / "keys")
     told: list[dict[str, bytes]] = []
     lines: list[list[str]] = []
