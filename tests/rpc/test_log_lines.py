@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -54,11 +55,17 @@ ONLY["engine/relating.py"] |= {
 }
 
 
+@cache
+def nodes(path: Path) -> list[ast.Call]:
+    """All calls that a file makes."""
+    return [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)]
+
+
 def lines(root: Path) -> Iterator[tuple[str, int, ast.Call]]:
     """File, line and call of each line of the standard logging."""
     for path in sorted(root.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in LEVELS):
+        for node in nodes(path):
+            if not (isinstance(node.func, ast.Attribute) and node.func.attr in LEVELS):
                 continue
             if ast.unparse(node.func.value) in ("_log", "logging", "logger", "_logger", "log"):
                 yield path.relative_to(root).as_posix(), node.lineno, node
@@ -110,7 +117,7 @@ def test_nothing_is_printed_but_the_address() -> None:
         path.relative_to(SERVER).as_posix()
         for path in sorted(SERVER.rglob("*.py"))
         if path.relative_to(SERVER).parts[0] != "cli"
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in written
+        for node in nodes(path)
+        if isinstance(node.func, ast.Name | ast.Attribute) and ast.unparse(node.func) in written
     ]
     assert found == ["rpc/lifecycle.py"]
