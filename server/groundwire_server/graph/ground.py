@@ -18,6 +18,10 @@ __all__ = ["Course", "Ground"]
 
 Numbers = NDArray[np.int64]
 
+# Between two looks whether the call is still wanted.
+_EDGES_A_TIME = 1000
+_TRAILS_A_LOOK = 256
+
 
 class Course:
     """A way over numbered nodes: one node more than edges. `last` stands for the last edge where only some of its
@@ -136,19 +140,26 @@ class Ground:
     def read(self, numbers: Iterable[int]) -> None:
         """Have edges at hand with their sources, many at a time."""
         missing = np.array(sorted({number for number in numbers if number not in self._edges}), np.int64)
-        if not len(missing):
-            return
         principal = self._call.principal
-        rows = self._reader.edge_rows(principal.clearance, self._sight.sources(missing))
-        readable = [row for row in rows if principal.may_read(row.record.label)]
-        found = {edge.edge_id: edge for edge in group_edges(readable, self._test)}
-        names = self._view.edge_ids(missing)
-        self._edges.update({number: found.get(name) for number, name in zip(missing.tolist(), names, strict=True)})
+        for begin in range(0, len(missing), _EDGES_A_TIME):
+            self._call.cancel.check("walk")
+            some = missing[begin : begin + _EDGES_A_TIME]
+            rows = self._reader.edge_rows(principal.clearance, self._sight.sources(some))
+            readable = [row for row in rows if principal.may_read(row.record.label)]
+            found = {edge.edge_id: edge for edge in group_edges(readable, self._test)}
+            names = self._view.edge_ids(some)
+            self._edges.update({number: found.get(name) for number, name in zip(some.tolist(), names, strict=True)})
 
     def trails(self, courses: Sequence[Course]) -> list[Trail]:
         """Ways with all that is shown of them. One of which a purge has erased an edge meanwhile is left out."""
         self.read(edge for course in courses for edge in course.edges)
-        return [self._trail(course) for course in courses if all(self._edges[edge] for edge in course.edges)]
+        trails = []
+        for place, course in enumerate(courses):
+            if place % _TRAILS_A_LOOK == 0:
+                self._call.cancel.check("walk")
+            if all(self._edges[edge] for edge in course.edges):
+                trails.append(self._trail(course))
+        return trails
 
     def key(self, course: Course) -> tuple[int, tuple[int, ...], tuple[tuple[int, int, int, str], ...]]:
         """Place among ways: the fewest edges, then ids of the nodes, then the edges."""

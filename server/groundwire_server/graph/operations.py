@@ -79,7 +79,10 @@ def run_operation(
     """Everything that is found, in order, and why it ended there."""
     walk_in = _OPERATIONS[type(operation)]
     run = _Run(call, test, budget, limits)
-    pieces = [piece for place in places for piece in walk_in(operation, place, run)]
+    pieces = []
+    for piece in (each for place in places for each in walk_in(operation, place, run)):
+        call.cancel.check("walk")
+        pieces.append(piece)
     pieces.sort(key=lambda piece: piece.order)
     end = EndReason.EXHAUSTED
     if isinstance(operation, Paths):

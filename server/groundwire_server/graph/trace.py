@@ -113,8 +113,10 @@ def trace(
     sent, elapsed = 0, timedelta(0)
     for begin in range(0, len(walked.pieces), _SNIPPETS_A_TIME):
         started = time.perf_counter()
-        call.cancel.check("exit")
-        some = [_snippet(piece, language) for piece in walked.pieces[begin : begin + _SNIPPETS_A_TIME]]
+        some = []
+        for piece in walked.pieces[begin : begin + _SNIPPETS_A_TIME]:
+            call.cancel.check("exit")
+            some.append(_snippet(piece, language))
         readable: list[Snippet] = drop_unreadable(some, call.principal)
         sent += len(readable)
         elapsed += timedelta(seconds=time.perf_counter() - started)
