@@ -132,10 +132,13 @@ async def many_streams(report: Report, server: LoadedServer, requests: list[byte
     """Streams of all endings; what is left."""
     run = Soak(server.address, requests)
     part, seconds = chosen.streams // SOAK_PARTS, chosen.soak_seconds / SOAK_PARTS
-    states = []
+    await soak(run, part // 10, seconds)  # what a first of its kind loads is there
+    states = [await settled(server, 0)]
+    run.begun.clear()
+    run.codes.clear()
     for _ in range(SOAK_PARTS):
         await soak(run, part, seconds)
-        states.append(await settled(server))
+        states.append(await settled(server, states[0]["descriptors"]))
         say(f"# {sum(run.begun.values()):,} streams: {states[-1]}")
     begun = sum(run.begun.values())
     report.add("streams of all endings", "streams", begun, n=begun, endings=dict(run.begun), codes=dict(run.codes))
@@ -144,18 +147,19 @@ async def many_streams(report: Report, server: LoadedServer, requests: list[byte
         report.add(f"left of them: {name}", "left", last[name], n=begun)
     for name in ("tasks", "descriptors", "rss_mib"):
         unit = "MiB" if name == "rss_mib" else "count"
-        behind = ("after the first tenth", first[name])
+        behind = ("before them", first[name])
         line = {"all": [state[name] for state in states]}
         report.add(f"after them: {name}", unit, last[name], n=begun, peer=behind, **line)
 
 
-async def settled(server: LoadedServer) -> dict[str, Any]:
-    """The state once nothing is left, or after 20 seconds."""
-    ends = time.monotonic() + 20
+async def settled(server: LoadedServer, descriptors: int) -> dict[str, Any]:
+    """The state once nothing is left and no more descriptors are open than were, or after 10 seconds."""
+    ends = time.monotonic() + 10
     while True:
         state = server.state()
         del state["refused_ms"]
-        if time.monotonic() > ends or not any(state[name] for name in ("calls", "work", "slots", "endings")):
+        left = any(state[name] for name in ("calls", "work", "slots", "endings"))
+        if time.monotonic() > ends or (not left and state["descriptors"] <= descriptors):
             return state
         await asyncio.sleep(0.1)
 

@@ -75,8 +75,11 @@ def find_communities(sight: Sight, reader: StoreReader, call: Call, test: EdgeTe
     place[numbers] = np.arange(len(numbers))
     source, target = place[ends[0]], place[ends[1]]
     group = _clusters(source, target, len(numbers))
-    call.cancel.check("walk")
-    return sorted(_gather(sight, numbers, group, edges, source, target), key=Community.order)
+    found = []
+    for community in _gather(sight, numbers, group, edges, source, target):
+        call.cancel.check("walk")
+        found.append(community)
+    return sorted(found, key=Community.order)
 
 
 def _passing(sight: Sight, reader: StoreReader, call: Call, test: EdgeTest) -> NDArray[np.int64]:
