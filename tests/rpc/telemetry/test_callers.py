@@ -1,4 +1,4 @@
-"""A server that asks who calls: who is turned away is counted and traced; no token leaves, and no name but to the log."""
+"""Where callers say who they are: who is turned away is counted and traced, and no token leaves the server."""
 
 from __future__ import annotations
 
