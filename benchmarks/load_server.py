@@ -80,13 +80,14 @@ class _Refusals:
 
 async def _serve(data: Path, given: dict[str, object]) -> None:
     from groundwire_server import kernels
-    from groundwire_server.rpc.lifecycle import listening
+    from groundwire_server.rpc.lifecycle import _SWITCH_SECONDS, listening
     from groundwire_server.rpc.log import make_log
     from groundwire_server.settings import load_settings
 
     chosen = {"data": data, "server.port": 0, "embedding.backend": "none", "log.format": "json", **given}
     settings = load_settings(chosen, environ={})
     refusals: Any = _Refusals()
+    sys.setswitchinterval(_SWITCH_SECONDS)  # as `groundwire serve` does
     async with listening(settings, make_log(settings.log, refusals)) as server:
         await asyncio.to_thread(kernels.load_now)
         print(server.address, flush=True)

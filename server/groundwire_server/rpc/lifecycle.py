@@ -32,6 +32,9 @@ __all__ = ["Running", "listening", "running_server", "serve"]
 
 # Clients of a server that others use may have calls on their way when the signal comes.
 _LATE_SECONDS = 0.1
+# For how long a thread that searches keeps the interpreter from the loop that takes calls in. Python's own is 5 ms,
+# several times a call.
+_SWITCH_SECONDS = 0.001
 
 
 class Running:
@@ -182,6 +185,7 @@ def serve(
 
 
 async def _until_signal(settings: Settings, log: Log, announce: Callable[[str], None], role: Role) -> signal.Signals:
+    sys.setswitchinterval(_SWITCH_SECONDS)
     loop = asyncio.get_running_loop()
     asked: asyncio.Future[signal.Signals] = loop.create_future()
     this = asyncio.current_task()
