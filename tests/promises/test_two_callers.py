@@ -154,7 +154,9 @@ def _asking(house: House | None) -> Iterator[None]:
 
 
 def _plain(line: dict[str, Any]) -> str:
-    return repr(sorted((name, value) for name, value in line.items() if name not in ("ms", "timestamp", "request_id")))
+    """Without what a clock or a dice gave, and frames, which are cut by time."""
+    diced = ("ms", "timestamp", "request_id", "frames")
+    return repr(sorted((name, value) for name, value in line.items() if name not in diced))
 
 
 # ---- what one caller has is of no use to another
