@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import settings
+from hypothesis import strategies as st
 from hypothesis.stateful import invariant, rule
 
 from groundwire_server.dense import HashEmbedder
 from groundwire_server.errors import FailedPrecondition, Unavailable, UnknownResource
-from groundwire_server.evidence import Call, Label, Principal
+from groundwire_server.evidence import Call, CallOptions, Label, Principal
 from groundwire_server.glossary import Glossary
 from groundwire_server.library import DataFolder, FollowedFolder, FollowedLibrary, Library, LibraryConfig, Snapshot
-from groundwire_server.store import PurgePolicy
-from groundwire_server.store.conformance import TickingClock, make_document, make_edge
+from groundwire_server.store import EdgeRecord, FactRecord, NewDocument, PurgePolicy, StoreWriter
+from groundwire_server.store.conformance import START, TickingClock, make_document, make_edge
 from groundwire_server.text import tokenize
-from tests.library.test_machine import CLEARANCES, QUERY, LibraryMachine
+from tests.library.test_machine import CLEARANCES, QUERY, LibraryMachine, doc_ids
 from tests.support.eventually import eventually
 
 SECRET = b"the secret of these tests"
@@ -53,6 +56,41 @@ class FollowedMachine(LibraryMachine):
             self.follower.close()
             self.follower = None
 
+    @contextmanager
+    def _writing(self) -> Iterator[StoreWriter]:
+        with self.library.writing() as writer:
+            yield writer
+
+    def _put(self, writer: StoreWriter, piece: NewDocument | FactRecord | EdgeRecord) -> None:
+        """Without a model: the two libraries are compared with each other."""
+        if isinstance(piece, NewDocument):
+            writer.replace_document(piece)
+        elif isinstance(piece, FactRecord):
+            writer.put_facts([piece])
+        else:
+            writer.put_edges([piece])
+
+    @rule(doc_id=st.one_of(doc_ids, st.just("group.csv")))
+    def withdraw(self, doc_id: str) -> None:
+        with suppress(UnknownResource), self.library.writing() as writer:
+            writer.withdraw_document(doc_id)
+
+    @rule(seconds=st.integers(0, 200), clearance=st.sampled_from(CLEARANCES))
+    def read_the_past(self, seconds: int, clearance: Label) -> None:
+        if self.follower is not None:
+            known_at = START + timedelta(seconds=seconds, milliseconds=500)
+            call = Call(Principal("p", clearance), CallOptions(known_at=known_at))
+            past = [each.snapshot().candidates(call).tolist() for each in (self.library, self.follower)]
+            assert past[0] == past[1]
+
+    @rule()
+    def filter(self) -> None:  # type: ignore[override]
+        """Filters read the same columns."""
+
+    @rule()
+    def hold(self) -> None:
+        """`keep` does, of the follower."""
+
     @rule()
     def follower_starts_anew(self) -> None:
         self._drop()
@@ -80,6 +118,10 @@ class FollowedMachine(LibraryMachine):
     @rule()
     def sweep(self) -> None:
         self.library.rebuild_words(lambda rows: None)
+
+    @invariant()
+    def held_snapshots_stay(self) -> None:
+        """Those of the follower are looked at below."""
 
     @invariant()
     def the_newest_snapshot_is_the_model(self) -> None:
@@ -186,6 +228,32 @@ def test_many_small_writes_that_are_not_saved_stay_few_pieces(
     assert len(found(follower, "note")) == 60
 
 
+def test_many_rows_are_left_for_a_moment_to_who_has_indexed_them(
+    pair: tuple[Library, FollowedLibrary], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library, follower = pair
+    with monkeypatch.context() as nothing_is_saved:
+        nothing_is_saved.setattr(
+            "groundwire_server.lexical.folder.SegmentFolder.save", lambda self, pieces: list(pieces)
+        )
+        put(library, *((f"{number}.md", f"note {number}") for number in range(300)))
+        assert follower.follow(patient=True)
+        assert follower.snapshot().rows == 0
+        assert follower.catch_up()  # who must know it at once
+        assert len(found(follower, "note")) == 300
+        put(library, *((f"more{number}.md", f"note {number}") for number in range(300)))
+        assert follower.follow(patient=True)
+        assert len(found(follower, "note")) == 300
+        nothing_is_saved.setattr("groundwire_server.library.followed._WORDS_SECONDS", 0.0)
+        assert follower.follow(patient=True)
+        assert len(found(follower, "note")) == 600
+    put(library, *((f"last{number}.md", f"note {number}") for number in range(300)))
+    library.settle()
+    assert follower.follow(patient=True)
+    assert len(found(follower, "note")) == 900
+    assert not any(segment.lengths.flags.owndata for segment in follower.snapshot().lexical.segments[:1])
+
+
 def test_settings_and_glossary_follow(pair: tuple[Library, FollowedLibrary]) -> None:
     library, follower = pair
     library.set_config(LibraryConfig(description="決算", k1=1.2))
@@ -270,7 +338,7 @@ def test_vectors_that_have_no_room_yet_are_waited_for(
         writer.replace_document(make_document("new.md", "new"))
     follower.follow()
     assert (follower.snapshot().rows, int(np.count_nonzero(_present(follower)))) == (3, 3)
-    monkeypatch.setattr("groundwire_server.library.followed._PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr("groundwire_server.library.followed._VECTORS_SECONDS", 0.0)
     follower.follow()
     assert (follower.snapshot().rows, int(np.count_nonzero(_present(follower)))) == (4, 0)
     monkeypatch.undo()

@@ -50,6 +50,11 @@ class FollowedWords:
         """The newest index."""
         return self._index
 
+    @property
+    def mapped_rows(self) -> int:
+        """Rows of the segments that the manifest names."""
+        return _rows(self._mapped)
+
     def look(self) -> bool:
         """Whether there is another manifest than at the last look. Its segments are mapped then.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,7 +22,9 @@ from groundwire_server.store import FollowedStore, Store
 
 __all__ = ["FollowedLibrary"]
 
-_PATIENCE_SECONDS = 1.0
+# How long files are waited for before this process does without them.
+_WORDS_SECONDS, _VECTORS_SECONDS = 0.4, 1.0
+_GLANCE_SECONDS = 0.005
 
 
 class FollowedLibrary(Library):
@@ -45,11 +48,16 @@ class FollowedLibrary(Library):
 
     def __init__(self, folder: Path, library_id: str, *, secret: bytes) -> None:
         self._behind = False
+        self._pause = threading.Event()  # never set
         self._waiting_since: float | None = None
         super().__init__(folder, library_id, secret=secret)
 
-    def follow(self) -> bool:
-        """Take up what was written since the last time; whether there was anything. Cheap where there was not."""
+    def follow(self, *, patient: bool = False) -> bool:
+        """Take up what was written since the last time; whether there was anything. Cheap where there was not.
+
+        Args:
+            patient: leave many new rows for a moment to the files of the other process, which has indexed them already.
+        """
         with self._lock:
             if self._closed:
                 return False
@@ -58,27 +66,39 @@ class FollowedLibrary(Library):
             if not (looked or changed or self._behind):
                 return False
             self._behind = True
-            self._behind = not self._follow()
+            self._behind = not self._follow(patient=patient)
             return True
 
-    def _follow(self) -> bool:
+    def catch_up(self) -> bool:
+        """Follow up to the newest state, and wait for what the other process is about to put into its files."""
+        moved = self.follow()
+        give_up = time.monotonic() + _VECTORS_SECONDS
+        while self._behind and time.monotonic() < give_up:
+            self._pause.wait(_GLANCE_SECONDS)
+            moved = self.follow() or moved
+        return moved
+
+    def _follow(self, *, patient: bool) -> bool:
         """Whether nothing is left to wait for."""
         now = time.monotonic()
-        self._indexes.patient = self._waiting_since is None or now - self._waiting_since < _PATIENCE_SECONDS
+        waited = 0.0 if self._waiting_since is None else now - self._waiting_since
+        self._indexes.awaits_words = patient and waited < _WORDS_SECONDS
+        self._indexes.awaits_vectors = waited < _VECTORS_SECONDS
         try:
             self._put_in_place(self._take_snapshot(self._snapshot))
         except NotYet:
             self._waiting_since = self._waiting_since or now
             return False
         self._adjacency.follow(self._snapshot.stored)
-        if self._indexes.patient:
-            self._waiting_since = None
-        return self._indexes.patient
+        if not self._indexes.awaits_vectors:
+            return False  # rows are without vectors for now: look again
+        self._waiting_since = None
+        return True
 
     def at(self, generation: int) -> Snapshot | None:
         """As `Library.at`; one that another process told of is caught up with."""
         if generation > self.snapshot().generation:
-            self.follow()
+            self.catch_up()
         return super().at(generation)
 
     def use_embedder(self, embedder: Embedder | None, *, replace: bool = False, anew: bool = False) -> None:
@@ -87,7 +107,7 @@ class FollowedLibrary(Library):
             if self._closed:
                 return
             self._indexes.use_embedder(embedder, self._columns.view(), self.store.reader())
-            self._indexes.patient = False
+            self._indexes.awaits_words = self._indexes.awaits_vectors = False
             self._put_in_place(self._take_snapshot(None))
             self._behind = True
 

@@ -76,8 +76,12 @@ class FollowedFolder(DataFolder):
         """Ids of the libraries, sorted, as of the last look."""
         return list(self._listed)
 
-    def follow(self) -> None:
-        """Take up at once what was written: libraries that came or went, the newest state of those that are open."""
+    def follow(self, *, patient: bool = False) -> None:
+        """Take up what was written: libraries that came or went, the newest state of those that are open.
+
+        Args:
+            patient: as `FollowedLibrary.follow` has it; else at once, and all of it.
+        """
         with self._following:
             if self._closed:
                 return
@@ -85,7 +89,7 @@ class FollowedFolder(DataFolder):
                 self._listed = self._watched.libraries()
                 self._let_go()
             for library in list(self._open.values()):
-                self._follow(library)
+                self._follow(library, patient=patient)
 
     def create(self, library_id: str, config: LibraryConfig | None = None) -> Library:
         """Raises Unavailable (NOT_SERVING): the other process makes libraries."""
@@ -115,15 +119,15 @@ class FollowedFolder(DataFolder):
     def _keep_following(self) -> None:
         while not self._end.wait(_EVERY_SECONDS):
             try:
-                self.follow()
+                self.follow(patient=True)
             except Exception as error:  # noqa: BLE001 - whatever it is, the next look may be better
                 reason = error.reason.name if isinstance(error, GroundwireError) else type(error).__name__
                 _log.warning("the data folder cannot be followed now: %s", reason)
 
-    def _follow(self, library: Library) -> None:
+    def _follow(self, library: Library, *, patient: bool) -> None:
         assert isinstance(library, FollowedLibrary)
         try:
-            if library.follow():
+            if library.follow(patient=True) if patient else library.catch_up():
                 self._moved(library)
         except Exception as error:  # noqa: BLE001 - one library that is damaged must not keep the others back
             reason = error.reason.name if isinstance(error, GroundwireError) else type(error).__name__

@@ -13,15 +13,21 @@ from groundwire_server.store import Store, StoreReader
 __all__ = ["FollowedIndexes", "NotYet"]
 
 
+# So many rows are sooner mapped than indexed: the other process saves them a moment after it has stored them.
+_MANY_ROWS = 256
+
+
 class NotYet(Exception):
-    """The files have no room yet for rows that the store has: the process that writes is about to make it."""
+    """The files do not have rows yet that the store has: the process that writes is about to put them there."""
 
 
 class FollowedIndexes(LibraryIndexes):
     """One thread at a time may follow; the indexes that it gives are immutable.
 
     Attributes:
-        patient: whether `follow` waits for files by raising NotYet; else such rows are without vectors for now.
+        awaits_vectors: whether `follow` raises NotYet where the files of vectors have no room yet for new rows; else
+            such rows are without vectors for now.
+        awaits_words: whether it does where many rows have no words in the files yet; else they are indexed here.
     """
 
     def __init__(self, folder: Path, store: Store) -> None:
@@ -30,7 +36,7 @@ class FollowedIndexes(LibraryIndexes):
         self._followed_words = FollowedWords(folder / WORDS)
         self._followed_vectors: FollowedVectors | None = None
         self.embedder = None
-        self.patient = False
+        self.awaits_vectors = self.awaits_words = False
 
     @property
     def lexical(self) -> LexicalIndex:
@@ -51,12 +57,14 @@ class FollowedIndexes(LibraryIndexes):
         """Bring both up to the rows of the columns.
 
         Raises:
-            NotYet: as `patient` says; words are followed then.
+            NotYet: as `awaits_words` and `awaits_vectors` say.
         """
+        if self.awaits_words and columns.rows - self._followed_words.mapped_rows > _MANY_ROWS:
+            raise NotYet
         self._followed_words.follow(columns.rows, texts_of(columns, reader), reader.state(), self._store.was)
         vectors = self._followed_vectors
         if vectors is not None and not vectors.follow(columns.rows, self._store.was):
-            if self.patient:
+            if self.awaits_vectors:
                 raise NotYet
             vectors.go_without(columns.rows)
 
