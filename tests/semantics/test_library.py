@@ -34,7 +34,7 @@ from groundwire_server.glossary import parse_period
 from groundwire_server.lexical import top
 from groundwire_server.library import AMBIGUOUS, BUILT_IN_ATTRIBUTES, EMBEDDERS, LibraryConfig, check_library_id
 from groundwire_server.narrative import FUSIONS
-from groundwire_server.query import TRANSFORMS
+from groundwire_server.query import DECOMPOSERS, TRANSFORMS
 from groundwire_server.relations.extractors import EXTRACTORS
 from groundwire_server.store import NewChunk, SqliteStore
 from tests.semantics.hostile import CHINESE, ENGLISH, JAPANESE, TEXTS, some
@@ -587,6 +587,7 @@ def test_settings_that_do_not_hold_are_all_told_at_once() -> None:
         ("embedder", EMBEDDERS),
         ("fusion", FUSIONS),
         ("query_transform", sorted(("none", *TRANSFORMS))),
+        ("decomposition", sorted(("none", *DECOMPOSERS))),
         ("relation_extractor", EXTRACTORS),
         ("ambiguous", AMBIGUOUS),
     ],
