@@ -125,6 +125,20 @@ def keys_low(keys: Keys) -> str:
     return keys.token("low", "public", "write")
 
 
+def test_a_port_that_encrypts_passes_on_too(tmp_path: Path, keys: Keys) -> None:
+    """Certificates are for the port; between the processes there is a socket of the machine."""
+    token = keys.token("writes", "confidential", "write")
+    with team(tmp_path / "data", access__token_file=keys.tokens.path, **keys.tls) as made:
+        (reader,) = made.readers
+        assert failure_of(lambda: reader.store({"a.md": "plain"})).code is grpc.StatusCode.UNAVAILABLE
+        credentials = grpc.ssl_channel_credentials(keys.authority.pem)
+        with grpc.secure_channel(reader.server.address, credentials) as channel:
+            here = House(reader.server, _with_token(channel, token), reader.written)
+            assert here.store({"a.md": "a walrus"})[-1].summary.stored == 1
+            asked = admin_pb2.ListDocumentsRequest(library_id="default")
+            assert [each.doc_id for each in here.admin.ListDocuments(asked).documents] == ["a.md"]
+
+
 def test_nobody_names_himself(here: Team, keys: Keys) -> None:
     """Metadata of a client is looked at by nobody, whatever it says of who calls."""
     (reader,) = here.readers
