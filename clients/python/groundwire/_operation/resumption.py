@@ -34,12 +34,16 @@ _BROKEN = {"UNAVAILABLE", "INTERNAL", "UNKNOWN", "CANCELLED", "ABORTED"}
 class Resumption(Generic[ResultT]):
     """Reads the streams of one call as if they were one.
 
+    Args:
+        enabled: whether to go on at all.
+        met: the server has answered before, so that it is worth several tries though nothing has come of this call.
+
     Attributes:
         request: what the next connection sends.
         is_whole: the summary has come.
     """
 
-    def __init__(self, operation: Streamed[Fold[ResultT]], *, enabled: bool = True) -> None:
+    def __init__(self, operation: Streamed[Fold[ResultT]], *, enabled: bool = True, met: bool = False) -> None:
         self.operation = operation
         self.request: Message = operation.request
         self.enabled = enabled
@@ -51,6 +55,7 @@ class Resumption(Generic[ResultT]):
         self._can_go_on = True  # every piece so far has a cursor behind it
         self._returned = 0  # snippets, by the connections before this one
         self._returned_here = 0
+        self._met = met
         self._began = False
         self._resumed = False
         self._attempts = 0
@@ -84,7 +89,7 @@ class Resumption(Generic[ResultT]):
             return None
         self._attempts += 1
         # Before anything came, nobody may be there at all: who calls wants to know that soon.
-        if self._attempts > (MAX_ATTEMPTS if self._began else 1):
+        if self._attempts > (MAX_ATTEMPTS if self._began or self._met else 1):
             return None
         if self._began:
             self._resumed = True
@@ -102,12 +107,12 @@ class Resumption(Generic[ResultT]):
         if token is None:
             return None
         following = Streamed(self.operation.method, _behind(self.operation.request, token), self._fold.anew())
-        return Resumption(following, enabled=self.enabled)
+        return Resumption(following, enabled=self.enabled, met=True)
 
     def _may_pass(self, error: GroundwireError) -> bool:
         if not self._can_go_on:
             return False
-        if not self._began and error.reason is ErrorReason.OVERLOADED:
+        if not (self._began or self._met) and error.reason is ErrorReason.OVERLOADED:
             return False  # whoever asks too much must be told
         broken = error.reason is ErrorReason.UNSPECIFIED and error.status in _BROKEN
         return error.reason in _PASSING or broken or isinstance(error, BrokenStream)
