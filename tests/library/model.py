@@ -73,6 +73,7 @@ class Model:
     revisions: Counter[str] = field(default_factory=Counter)
     history: list[State] = field(default_factory=list)
     known_sources: set[str] = field(default_factory=set)
+    _read_at: dict[int, datetime] = field(default_factory=dict)  # by id of a record; all of them live in the history
 
     def put_document(self, document: NewDocument) -> bool:
         """Whether it made a revision."""
@@ -96,22 +97,36 @@ class Model:
     def put_fact(self, record: FactRecord) -> bool:
         """Whether anything changed. `facts` is in the order of writing."""
         self.known_sources.add(record.source_doc)
-        beside = [
-            fact
-            for fact in self.now.facts
-            if make_fact_id(fact) == make_fact_id(record)
-            and (fact.source_doc, fact.locator, fact.filed_at) == (record.source_doc, record.locator, record.filed_at)
-        ]
+        place = make_fact_id(record), record.source_doc, record.locator
+        beside = [fact for fact in self.now.facts if (make_fact_id(fact), fact.source_doc, fact.locator) == place]
         readable = [fact for fact in beside if fact.label <= record.label]
-        stricter = [fact for fact in beside if fact.label > record.label and fact.value == record.value]
+        undated = [fact for fact in readable if fact.filed_at is None]
         if record.filed_at is None:
-            readable = readable[-1:]
-        same = [fact for fact in readable if fact.value == record.value]
-        if same and same[-1] == record:
+            # Who waits for review does not stand between a value and its repeat.
+            last = [fact for fact in undated if fact.review_status is not ReviewStatus.PENDING][-1:]
+            said = [
+                fact
+                for fact in undated
+                if fact.review_status is ReviewStatus.PENDING or any(fact is other for other in last)
+            ] or readable
+        else:
+            # What was read without a date may be told one that lies before its reading.
+            told = [fact for fact in undated if record.filed_at <= self._read_at[id(fact)]]
+            said = told + [fact for fact in readable if fact.filed_at == record.filed_at]
+        same = [fact for fact in said if fact.value == record.value][-1:]
+        record = replace(record, filed_at=record.filed_at or (same[0].filed_at if same else None))
+        if same == [record] or (same and ReviewStatus.PENDING is record.review_status is not same[0].review_status):
             return False
-        gone = [*same[-1:], *stricter]
+        relabelled = [
+            fact
+            for fact in beside
+            if (fact.label > record.label or (same and fact.label < record.label))
+            and (fact.value, fact.filed_at) == (record.value, record.filed_at)
+        ]
+        gone = [*same, *relabelled]
         self.now.facts = [fact for fact in self.now.facts if not any(fact is other for other in gone)]
         self.now.facts.append(record)
+        self._read_at[id(record)] = self.history[-1].committed_at  # no later than it was
         return True
 
     def put_edge(self, record: EdgeRecord) -> bool:
