@@ -255,7 +255,7 @@ def test_a_stream_without_its_summary_goes_on_too(connect: Connect) -> None:
         client.retrieve("q").collect()
 
 
-def test_before_anything_came_it_tries_once_more_and_an_overload_is_told_at_once(connect: Connect) -> None:
+def test_before_anything_came_it_tries_too_and_an_overload_is_told_at_once(connect: Connect) -> None:
     def fails(_request: Any, context: Any) -> Iterator[Response]:
         breaks(context)
         yield header()
@@ -264,13 +264,28 @@ def test_before_anything_came_it_tries_once_more_and_an_overload_is_told_at_once
         refuses(context, ResourceExhausted(Reason.OVERLOADED, "busy"))
         yield header()
 
-    for script, asked in ((Scripted(fails), 2), (Scripted(busy), 1)):
+    for script, asked in ((Scripted(fails), 9), (Scripted(busy), 1)):
         with serving(NarrativeRetrieve=script) as address, connect(address) as client, pytest.raises(GroundwireError):
             client.retrieve("q").collect()
         assert len(script.asked) == asked
     script = Scripted(fails, whole)
     with serving(NarrativeRetrieve=script) as address, connect(address) as client:
         assert client.retrieve("q").collect().summary.returned == 2
+
+
+def test_that_nobody_is_there_is_told_soon(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
+    tries: list[int] = []
+
+    def pause(attempt: int, _error: GroundwireError) -> float:
+        tries.append(attempt)
+        return 0.0
+
+    monkeypatch.setattr("groundwire._operation.resumption.retry_delay", pause)
+    with serving(NarrativeRetrieve=whole) as address:
+        pass
+    with connect(address) as client, pytest.raises(GroundwireError, match="no server answers"):
+        client.retrieve("q").collect()
+    assert tries == [1]
 
 
 def test_the_time_of_the_call_is_not_stretched(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:

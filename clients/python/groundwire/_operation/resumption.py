@@ -28,6 +28,7 @@ _PIECES = {"batch", "outcomes"}
 _STRUCTURE = {"header", "route", "sub_call", "answer", "clarification", "sub_call_summary"}
 _PASSING = {ErrorReason.NOT_SERVING, ErrorReason.OVERLOADED, ErrorReason.READER_IDLE}
 # Without a reason of ours the connection itself broke.
+_NOBODY = "failed to connect"  # as gRPC says it
 _BROKEN = {"UNAVAILABLE", "INTERNAL", "UNKNOWN", "CANCELLED", "ABORTED"}
 
 
@@ -89,7 +90,8 @@ class Resumption(Generic[ResultT]):
             return None
         self._attempts += 1
         # Before anything came, nobody may be there at all: who calls wants to know that soon.
-        if self._attempts > (MAX_ATTEMPTS if self._began or self._met else 1):
+        nobody = not (self._began or self._met) and _NOBODY in error.message
+        if self._attempts > (1 if nobody else MAX_ATTEMPTS):
             return None
         if self._began:
             self._resumed = True
