@@ -19,7 +19,7 @@ from groundwire_server.query import (
     make_decomposer,
     split_questions,
 )
-from groundwire_server.query.decomposer_conformance import CHECKS, run_checks
+from groundwire_server.query.decomposition.conformance import CHECKS, run_checks
 from groundwire_server.security import SecurityGate
 from groundwire_server.text import normalize
 from tests.support.hostile_text import hostile_text

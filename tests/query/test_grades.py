@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from groundwire_server.errors import InvalidRequest
 from groundwire_server.llm import ModelProvider, ScriptedProvider, Stop, go_on, load_prompt
 from groundwire_server.query import QueryText, make_rewriter
-from groundwire_server.query import conformance as transform_conformance
 from groundwire_server.query.grades import GRADERS, Grade, Grader, Ground, keywords, make_grader
 from groundwire_server.query.grades.conformance import CHECKS, run_checks
+from groundwire_server.query.transforms import conformance as transform_conformance
 from groundwire_server.text import detect_language
 from tests.support.hostile_text import hostile_text
 

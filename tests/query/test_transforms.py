@@ -12,8 +12,8 @@ from groundwire_server.errors import InvalidRequest
 from groundwire_server.evidence import QueryVariant
 from groundwire_server.llm import Finish, Reply, ScriptedProvider, Usage, go_on, load_prompt
 from groundwire_server.query import MAX_PASSAGE_CHARS, TRANSFORMS, QueryText, Transform, Transformed, make_transform
-from groundwire_server.query.conformance import CHECKS, run_checks
 from groundwire_server.query.replies import read_passage, read_queries
+from groundwire_server.query.transforms.conformance import CHECKS, run_checks
 from groundwire_server.security import SecurityGate
 from tests.support.hostile_text import hostile_text
 

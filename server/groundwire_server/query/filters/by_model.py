@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from groundwire_server.errors import Cause, ErrorReason, GroundwireError
 from groundwire_server.evidence import AllOf, AnyOf, Family, Filter, Operator, Period, Predicate, Value
 from groundwire_server.glossary import PeriodError, parse_period
-from groundwire_server.llm import ChatRequest, CountedCalls, ModelProvider, Stop, ask_json, load_prompt
+from groundwire_server.llm import ModelProvider, Stop
+from groundwire_server.query.asking import Inquiry, NoAnswer, ask_for_json
 from groundwire_server.query.filters.extractor import Attributes, Extracted, FilterSource, ValuesOf, extraction_skipped
-from groundwire_server.query.transform import MAX_REPLY_TOKENS
 from groundwire_server.text import normalize, tokenize
 
 __all__ = ["ModelExtractor"]
@@ -57,28 +55,14 @@ class ModelExtractor:
     ) -> Extracted:
         """See `FilterExtractor.extract`."""
         stop()
-        if model is None:
-            return extraction_skipped(self.name, Cause(ErrorReason.NO_MODEL, "The server has no language model."))
         shown = _shown(source, passes)
-        if not shown:
+        if model is not None and not shown:
             return Extracted(detail="attributes=0")
-        prompt = load_prompt("filters", source.query.language)
-        request = ChatRequest(
-            prompt.fill(question=_json(source.query.text), attributes=_json([_told(*each) for each in shown.items()])),
-            prompt.purpose,
-            schema=_SCHEMA,
-            max_tokens=MAX_REPLY_TOKENS,
-        )
-        asked = CountedCalls(model)
-        try:
-            wanted = ask_json(asked, request, lambda found: _Reading(source, shown).read(found), stop)
-        except GroundwireError as error:
-            if error.reason is not ErrorReason.MODEL_FAILED:
-                raise  # the end of the call
-            return extraction_skipped(self.name, error.cause(), prompt.purpose, asked.usage)
-        left_out = f",left_out={wanted.left_out}" if wanted.left_out else ""
-        told = f"attributes={len(wanted.tests)}{left_out}"
-        return Extracted(_all_of(wanted.tests), told, prompt.purpose, asked.usage)
+        told = [_told(*each) for each in shown.items()]
+        inquiry = Inquiry("filters", source.query.language, {"question": source.query.text, "attributes": told})
+        answer = ask_for_json(inquiry, _SCHEMA, lambda found: _Reading(source, shown).read(found), model, stop)
+        made = extraction_skipped(self.name, answer.cause) if isinstance(answer, NoAnswer) else answer.found.extracted()
+        return replace(made, purpose=answer.purpose, usage=answer.usage)
 
 
 def _shown(source: FilterSource, passes: Callable[[str], bool]) -> Attributes:
@@ -109,16 +93,17 @@ def _told(name: str, held: ValuesOf) -> dict[str, Any]:
     return told | ({"values": list(held.values)} if held.values else {})
 
 
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
 @dataclass(frozen=True, slots=True)
 class _Wanted:
     """Tests by attribute, and how many values and attributes of the reply there are not."""
 
     tests: dict[str, list[Filter]]
     left_out: int
+
+    def extracted(self) -> Extracted:
+        """The same as a hint, with how many attributes it tests."""
+        left_out = f",left_out={self.left_out}" if self.left_out else ""
+        return Extracted(_all_of(self.tests), f"attributes={len(self.tests)}{left_out}")
 
 
 class _Reading:

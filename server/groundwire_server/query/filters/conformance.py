@@ -23,10 +23,11 @@ from groundwire_server.evidence import (
     matches,
 )
 from groundwire_server.glossary import EntityTerm, Glossary, Synonym
-from groundwire_server.llm import Finish, ModelFailed, Reply, ScriptedProvider, Usage, go_on
+from groundwire_server.llm import ModelFailed, ScriptedProvider, go_on
 from groundwire_server.llm.scripted import Answer
+from groundwire_server.query.checking import REFUSAL, expect_skipped, expect_stopped, passes
 from groundwire_server.query.filters.extractor import COMPONENT, Extracted, FilterExtractor, FilterSource, ValuesOf
-from groundwire_server.query.transform import QueryText
+from groundwire_server.query.query_text import QueryText
 
 __all__ = ["CHECKS", "Failure", "run_checks"]
 
@@ -98,16 +99,15 @@ def several_are_any_of(extractor: FilterExtractor) -> None:
 def no_attributes_are_no_hint(extractor: FilterExtractor) -> None:
     """Where documents have no attributes there is nothing to narrow by, and no model is asked."""
     model = ScriptedProvider([_ACME])
-    found = extractor.extract(FilterSource(_QUESTIONS[0], {}, _GLOSSARY), model, lambda _: True, go_on)
+    found = extractor.extract(FilterSource(_QUESTIONS[0], {}, _GLOSSARY), model, passes, go_on)
     expect(found.hint is None and found.degradation is None and model.asked == [], "nothing")
 
 
 def a_failure_makes_no_hint(extractor: FilterExtractor) -> None:
     """Where a model that is needed is missing, fails, refuses or talks, there is no hint, and why is said."""
-    refused = Reply("I cannot do that.", Finish.REFUSED, Usage())
-    alone = extractor.extract(_source(_QUESTIONS[0]), None, lambda _: True, go_on)
+    alone = extractor.extract(_source(_QUESTIONS[0]), None, passes, go_on)
     _settled(extractor, alone, ErrorReason.NO_MODEL, alone)
-    for answer in (ModelFailed("gone"), refused, "", "Certainly!", "[]", '{"filters": 3}'):
+    for answer in (ModelFailed("gone"), REFUSAL, "", "Certainly!", "[]", '{"filters": 3}'):
         found = _extract(extractor, [answer, answer], _QUESTIONS[0])
         _settled(extractor, found, ErrorReason.MODEL_FAILED, alone)
 
@@ -130,20 +130,7 @@ def the_same_reply_makes_the_same_hint(extractor: FilterExtractor) -> None:
 
 def a_stop_ends_it(extractor: FilterExtractor) -> None:
     """What `stop` raises goes to the caller, and no model is asked."""
-
-    class Stopped(Exception):
-        pass
-
-    def stop() -> None:
-        raise Stopped
-
-    model = ScriptedProvider([_ACME])
-    try:
-        extractor.extract(_source(_QUESTIONS[0]), model, lambda _: True, stop)
-    except Stopped:
-        expect(model.asked == [], "no request")
-        return
-    raise AssertionError("it went on")
+    expect_stopped(lambda model, stop: extractor.extract(_source(_QUESTIONS[0]), model, passes, stop), _ACME)
 
 
 CHECKS: tuple[Callable[[FilterExtractor], None], ...] = (
@@ -182,20 +169,17 @@ def _source(query: QueryText) -> FilterSource:
 
 
 def _extract(extractor: FilterExtractor, answers: Iterable[Answer], query: QueryText) -> Extracted:
-    return extractor.extract(_source(query), ScriptedProvider(answers), lambda _: True, go_on)
+    return extractor.extract(_source(query), ScriptedProvider(answers), passes, go_on)
 
 
 def _settled(extractor: FilterExtractor, found: Extracted, reason: ErrorReason, alone: Extracted) -> None:
     """No model is needed, or what its failure came to is said."""
-    lost = found.degradation
     if alone.degradation is None:
         expect(found == alone, "the model has no say")
         return
     expect(found.hint is None, "no hint")
-    expect(lost is not None and lost.kind is DegradationKind.FILTER_EXTRACTION_SKIPPED, "FILTER_EXTRACTION_SKIPPED")
-    assert lost is not None
-    expect(lost.component == f"{COMPONENT}:{extractor.name}", "who was skipped")
-    expect(lost.cause is not None and lost.cause.reason is reason, f"the cause {reason.name}")
+    kind = DegradationKind.FILTER_EXTRACTION_SKIPPED
+    expect_skipped(found, f"{COMPONENT}:{extractor.name}", reason, kind)
 
 
 def _texts(tree: Filter | None) -> Iterator[Value]:

@@ -15,13 +15,13 @@ from typing import Protocol
 from groundwire_server.errors import Cause
 from groundwire_server.evidence import Degradation, DegradationKind, Family, Filter, Value
 from groundwire_server.glossary import Glossary
-from groundwire_server.llm import ModelProvider, Stop, Usage
-from groundwire_server.query.transform import QueryText
+from groundwire_server.llm import ModelProvider, Stop
+from groundwire_server.query.asking import StepResult
+from groundwire_server.query.query_text import QueryText
 
 __all__ = ["COMPONENT", "Attributes", "Extracted", "FilterExtractor", "FilterSource", "ValuesOf", "extraction_skipped"]
 
 COMPONENT = "filter_extractor"
-_NONE = Usage()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,22 +60,16 @@ class FilterSource:
 
 
 @dataclass(frozen=True, slots=True)
-class Extracted:
-    """What came of a question.
+class Extracted(StepResult):
+    """What came of a question; with a degradation, nothing could be extracted.
 
     Attributes:
         hint: None: the question asks for no part of the documents.
         detail: for the plan, what it is made of.
-        purpose: the prompt with its version; empty: no model was asked.
-        usage: what the model was asked, as it counts that.
-        degradation: why nothing could be extracted; None: it could, whatever came of it.
     """
 
     hint: Filter | None = None
     detail: str = ""
-    purpose: str = ""
-    usage: Usage = _NONE
-    degradation: Degradation | None = None
 
 
 class FilterExtractor(Protocol):
@@ -107,8 +101,8 @@ class FilterExtractor(Protocol):
         ...
 
 
-def extraction_skipped(name: str, cause: Cause, purpose: str = "", usage: Usage = _NONE) -> Extracted:
+def extraction_skipped(name: str, cause: Cause) -> Extracted:
     """No hint, and why."""
     kind = DegradationKind.FILTER_EXTRACTION_SKIPPED
     lost = Degradation(kind, f"{COMPONENT}:{name}", cause=cause)
-    return Extracted(purpose=purpose, usage=usage, degradation=lost)
+    return Extracted(degradation=lost)

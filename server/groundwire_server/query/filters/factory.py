@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from groundwire_server.errors import ErrorReason, InvalidRequest
+from groundwire_server.query.choice import choose, names_of
 from groundwire_server.query.filters.by_glossary import GlossaryExtractor
 from groundwire_server.query.filters.by_model import ModelExtractor
 from groundwire_server.query.filters.extractor import FilterExtractor
@@ -10,7 +10,7 @@ from groundwire_server.query.filters.extractor import FilterExtractor
 __all__ = ["FILTER_EXTRACTORS", "make_filter_extractor"]
 
 _ALL: tuple[FilterExtractor, ...] = (GlossaryExtractor(), ModelExtractor())
-FILTER_EXTRACTORS: tuple[str, ...] = tuple(sorted(each.name for each in _ALL))
+FILTER_EXTRACTORS: tuple[str, ...] = names_of(_ALL)
 
 
 def make_filter_extractor(name: str) -> FilterExtractor:
@@ -19,8 +19,4 @@ def make_filter_extractor(name: str) -> FilterExtractor:
     Raises:
         InvalidRequest: a name that none has; it lists the valid ones.
     """
-    for each in _ALL:
-        if each.name == name:
-            return each
-    why = f"{name!r} is none of {', '.join(FILTER_EXTRACTORS)}"
-    raise InvalidRequest.one("filter_extractor", ErrorReason.UNKNOWN_NAME, why)
+    return choose(_ALL, name, "filter_extractor")

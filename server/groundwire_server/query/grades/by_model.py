@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from groundwire_server.errors import Cause, ErrorReason, GroundwireError
-from groundwire_server.llm import ChatRequest, CountedCalls, ModelProvider, Stop, ask_json, load_prompt
+from groundwire_server.llm import ModelProvider, Stop
+from groundwire_server.query.asking import Inquiry, NoAnswer, ask_for_json
 from groundwire_server.query.grades.grader import Grade, Ground, grade_skipped
 
 __all__ = ["ModelGrader"]
@@ -31,28 +32,15 @@ class ModelGrader:
         stop()
         if not ground.passages:
             return Grade(enough=False, detail="nothing")
-        if model is None:
-            return grade_skipped(self.name, Cause(ErrorReason.NO_MODEL, "The server has no language model."))
-        prompt = load_prompt("grade", ground.question.language)
         shown = [{"passage": place, "text": text[:_LONGEST_PASSAGE]} for place, text in enumerate(ground.passages)]
-        request = ChatRequest(
-            prompt.fill(question=_json(ground.question.text), passages=_json(shown)),
-            prompt.purpose,
-            schema=_SCHEMA,
-            max_tokens=_MAX_REPLY_TOKENS,
-        )
-        asked = CountedCalls(model)
-        try:
-            useful = ask_json(asked, request, lambda found: _useful(found, len(shown)), stop)
-        except GroundwireError as error:
-            if error.reason is not ErrorReason.MODEL_FAILED:
-                raise  # the end of the call
-            return grade_skipped(self.name, error.cause(), prompt.purpose, asked.usage)
-        return Grade(useful > 0, f"useful={useful}", prompt.purpose, asked.usage)
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
+        question = ground.question
+        inquiry = Inquiry("grade", question.language, {"question": question.text, "passages": shown}, _MAX_REPLY_TOKENS)
+        answer = ask_for_json(inquiry, _SCHEMA, partial(_useful, passages=len(shown)), model, stop)
+        if isinstance(answer, NoAnswer):
+            made = grade_skipped(self.name, answer.cause)
+        else:
+            made = Grade(answer.found > 0, f"useful={answer.found}")
+        return replace(made, purpose=answer.purpose, usage=answer.usage)
 
 
 def _useful(found: dict[str, Any], passages: int) -> int:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 
 from groundwire_server.conformance import Failure, expect, failures
 from groundwire_server.errors import ErrorReason
-from groundwire_server.evidence import DegradationKind
-from groundwire_server.llm import Finish, ModelFailed, Reply, ScriptedProvider, Usage, go_on
+from groundwire_server.llm import ModelFailed, ScriptedProvider, go_on
 from groundwire_server.llm.scripted import Answer
+from groundwire_server.query.checking import REFUSAL, expect_skipped, expect_stopped
 from groundwire_server.query.grades.grader import COMPONENT, Grade, Grader, Ground
-from groundwire_server.query.transform import QueryText
+from groundwire_server.query.query_text import QueryText
 
 __all__ = ["CHECKS", "Failure", "run_checks"]
 
@@ -67,15 +67,14 @@ def every_failure_is_said(grader: Grader) -> None:
     question, answer, _ = _CASES[0]
     ground = _ground(question, (answer,))
     alone = grader.grade(ground, None, go_on)
-    refused = Reply("I cannot do that.", Finish.REFUSED, Usage())
-    for reply in (ModelFailed("gone"), refused, "", "All of them!", "[0]", '{"useful": "0"}'):
+    for reply in (ModelFailed("gone"), REFUSAL, "", "All of them!", "[0]", '{"useful": "0"}'):
         found = grader.grade(ground, ScriptedProvider([reply, reply]), go_on)
         if alone.degradation is None:
             expect(found == alone, "the model has no say")
         else:
-            _skipped(grader, found, ErrorReason.MODEL_FAILED)
+            expect_skipped(found, f"{COMPONENT}:{grader.name}", ErrorReason.MODEL_FAILED)
     if alone.degradation is not None:
-        _skipped(grader, alone, ErrorReason.NO_MODEL)
+        expect_skipped(alone, f"{COMPONENT}:{grader.name}", ErrorReason.NO_MODEL)
 
 
 def hostile_replies_count_for_nothing(grader: Grader) -> None:
@@ -93,21 +92,8 @@ def the_same_reply_makes_the_same_verdict(grader: Grader) -> None:
 
 def a_stop_ends_it(grader: Grader) -> None:
     """What `stop` raises goes to the caller, and no model is asked."""
-
-    class Stopped(Exception):
-        pass
-
-    def stop() -> None:
-        raise Stopped
-
     question, answer, _ = _CASES[0]
-    model = ScriptedProvider([_GOOD])
-    try:
-        grader.grade(_ground(question, (answer,)), model, stop)
-    except Stopped:
-        expect(model.asked == [], "no request")
-        return
-    raise AssertionError("it went on")
+    expect_stopped(lambda model, stop: grader.grade(_ground(question, (answer,)), model, stop), _GOOD)
 
 
 CHECKS: tuple[Callable[[Grader], None], ...] = (
@@ -127,11 +113,3 @@ def _ground(question: QueryText, passages: tuple[str, ...]) -> Ground:
 
 def _grade(grader: Grader, answers: Iterable[Answer], question: QueryText, passages: tuple[str, ...]) -> Grade:
     return grader.grade(_ground(question, passages), ScriptedProvider(answers), go_on)
-
-
-def _skipped(grader: Grader, found: Grade, reason: ErrorReason) -> None:
-    lost = found.degradation
-    expect(lost is not None and lost.kind is DegradationKind.TRANSFORM_SKIPPED, "TRANSFORM_SKIPPED")
-    assert lost is not None
-    expect(lost.component == f"{COMPONENT}:{grader.name}", "who was skipped")
-    expect(lost.cause is not None and lost.cause.reason is reason, f"the cause {reason.name}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from groundwire_server.errors import ErrorReason, InvalidRequest
+from groundwire_server.query.choice import choose, names_of
 from groundwire_server.query.grades.by_model import ModelGrader
 from groundwire_server.query.grades.by_words import WordGrader
 from groundwire_server.query.grades.grader import Grader
@@ -10,7 +10,7 @@ from groundwire_server.query.grades.grader import Grader
 __all__ = ["GRADERS", "make_grader"]
 
 _ALL: tuple[Grader, ...] = (ModelGrader(), WordGrader())
-GRADERS: tuple[str, ...] = tuple(sorted(each.name for each in _ALL))
+GRADERS: tuple[str, ...] = names_of(_ALL)
 
 
 def make_grader(name: str) -> Grader:
@@ -19,7 +19,4 @@ def make_grader(name: str) -> Grader:
     Raises:
         InvalidRequest: a name that none has; it lists the valid ones.
     """
-    for each in _ALL:
-        if each.name == name:
-            return each
-    raise InvalidRequest.one("corrective_judge", ErrorReason.UNKNOWN_NAME, f"{name!r} is none of {', '.join(GRADERS)}")
+    return choose(_ALL, name, "corrective_judge")

@@ -8,15 +8,15 @@ from typing import Protocol
 
 from groundwire_server.errors import Cause
 from groundwire_server.evidence import Degradation, DegradationKind
-from groundwire_server.llm import ModelProvider, Stop, Usage
-from groundwire_server.query.transform import QueryText
+from groundwire_server.llm import ModelProvider, Stop
+from groundwire_server.query.asking import StepResult
+from groundwire_server.query.query_text import QueryText
 
 __all__ = ["COMPONENT", "GRADED_PASSAGES", "Grade", "Grader", "Ground", "grade_skipped"]
 
 COMPONENT = "grade"
 GRADED_PASSAGES = 5
 """The best passages are judged, and no more of them, however many are asked for."""
-_NONE = Usage()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,22 +36,16 @@ class Ground:
 
 
 @dataclass(frozen=True, slots=True)
-class Grade:
-    """The verdict on what was found.
+class Grade(StepResult):
+    """The verdict on what was found; with a degradation there is none, and `enough` says nothing.
 
     Attributes:
         enough: whether something can be answered from it.
         detail: for the plan, why.
-        purpose: the prompt with its version; empty: no model was asked.
-        usage: what the model was asked, as it counts that.
-        degradation: why there is no verdict, and `enough` says nothing; None: there is one.
     """
 
     enough: bool
     detail: str = ""
-    purpose: str = ""
-    usage: Usage = _NONE
-    degradation: Degradation | None = None
 
 
 class Grader(Protocol):
@@ -80,7 +74,7 @@ class Grader(Protocol):
         ...
 
 
-def grade_skipped(name: str, cause: Cause, purpose: str = "", usage: Usage = _NONE) -> Grade:
+def grade_skipped(name: str, cause: Cause) -> Grade:
     """No verdict, and why."""
     lost = Degradation(DegradationKind.TRANSFORM_SKIPPED, f"{COMPONENT}:{name}", cause=cause)
-    return Grade(enough=False, purpose=purpose, usage=usage, degradation=lost)
+    return Grade(enough=False, degradation=lost)

@@ -6,10 +6,18 @@ from collections.abc import Callable, Iterable
 
 from groundwire_server.conformance import Failure, expect, failures
 from groundwire_server.errors import ErrorReason
-from groundwire_server.evidence import DegradationKind, QueryVariant
-from groundwire_server.llm import Finish, ModelFailed, Reply, ScriptedProvider, Usage, go_on
+from groundwire_server.evidence import QueryVariant
+from groundwire_server.llm import Finish, ModelFailed, ModelProvider, Reply, ScriptedProvider, Stop, Usage, go_on
 from groundwire_server.llm.scripted import Answer
-from groundwire_server.query.transform import COMPONENT, MAX_QUERIES, MAX_QUERY_CHARS, QueryText, Transform, Transformed
+from groundwire_server.query.checking import (
+    REFUSAL,
+    expect_skipped,
+    expect_stopped,
+    expect_the_same_but_for_the_question,
+    passes,
+)
+from groundwire_server.query.query_text import MAX_QUERY_CHARS, QueryText
+from groundwire_server.query.transforms.transform import COMPONENT, MAX_QUERIES, Transform, Transformed
 from groundwire_server.text import normalize
 
 __all__ = ["CHECKS", "Failure", "run_checks"]
@@ -49,26 +57,23 @@ def what_is_made_is_named_and_new(transform: Transform) -> None:
 
 def it_asks_once_and_sends_the_question_alone(transform: Transform) -> None:
     """The model is asked once, and what it is told differs from question to question by the question alone."""
+
+    def ask(query: QueryText, model: ModelProvider, stop: Stop) -> None:
+        transform.apply(query, model, passes, stop)
+
     for query in _QUERIES:
-        told = []
-        for text in (query.text, "x"):
-            model = ScriptedProvider([_USEFUL])
-            transform.apply(QueryText(text, query.language), model, lambda _: True, go_on)
-            expect(len(model.asked) == 1, "one request")
-            told.append("\n".join(message.text for message in model.asked[0].messages))
-        start, _, end = told[1].rpartition('"x"')
-        expect(told[0].startswith(start) and told[0].endswith(end), "the same around the question")
+        expect_the_same_but_for_the_question(ask, query, _USEFUL, requests=range(1, 2))
 
 
 def nothing_outside_passes(transform: Transform) -> None:
     """A text that the gate does not pass is left out and counted; when none is left, that is said."""
     for query in _QUERIES:
-        for passes in (False, True):
-            gate = _Gate(passes)
+        for all_pass in (False, True):
+            gate = _Gate(all_pass)
             found = transform.apply(query, ScriptedProvider([_USEFUL]), gate, go_on)
             expect(set(_made(found)) <= set(gate.seen), "every text was shown to the gate")
-            expect(found.outside == (0 if passes else len(gate.seen)), "what was left out is counted")
-            if not passes:
+            expect(found.outside == (0 if all_pass else len(gate.seen)), "what was left out is counted")
+            if not all_pass:
                 expect(bool(gate.seen), "something was shown to the gate")
                 _skipped(transform, found, ErrorReason.MODEL_FAILED)
 
@@ -76,9 +81,8 @@ def nothing_outside_passes(transform: Transform) -> None:
 def every_failure_is_said(transform: Transform) -> None:
     """No model, one that fails, refuses, says nothing or the question itself: TRANSFORM_SKIPPED, and why."""
     for query in _QUERIES:
-        _skipped(transform, transform.apply(query, None, lambda _: True, go_on), ErrorReason.NO_MODEL)
-        refused = Reply("I cannot do that.", Finish.REFUSED, Usage())
-        for answer in (ModelFailed("gone"), refused, "", " \n\u3000\n", "```\n```", "[]", '{"queries": []}'):
+        _skipped(transform, transform.apply(query, None, passes, go_on), ErrorReason.NO_MODEL)
+        for answer in (ModelFailed("gone"), REFUSAL, "", " \n\u3000\n", "```\n```", "[]", '{"queries": []}'):
             _skipped(transform, _apply(transform, [answer], query), ErrorReason.MODEL_FAILED)
 
 
@@ -101,20 +105,7 @@ def the_same_reply_makes_the_same_texts(transform: Transform) -> None:
 
 def a_stop_ends_it(transform: Transform) -> None:
     """What `stop` raises goes to the caller, and the model is not asked any more."""
-
-    class Stopped(Exception):
-        pass
-
-    def stop() -> None:
-        raise Stopped
-
-    model = ScriptedProvider([_USEFUL])
-    try:
-        transform.apply(_QUERIES[0], model, lambda _: True, stop)
-    except Stopped:
-        expect(model.asked == [], "no request")
-        return
-    raise AssertionError("it went on")
+    expect_stopped(lambda model, stop: transform.apply(_QUERIES[0], model, passes, stop), _USEFUL)
 
 
 CHECKS: tuple[Callable[[Transform], None], ...] = (
@@ -142,7 +133,7 @@ class _Gate:
 
 
 def _apply(transform: Transform, answers: Iterable[Answer], query: QueryText) -> Transformed:
-    return transform.apply(query, ScriptedProvider(answers), lambda _: True, go_on)
+    return transform.apply(query, ScriptedProvider(answers), passes, go_on)
 
 
 def _made(found: Transformed) -> tuple[str, ...]:
@@ -151,8 +142,4 @@ def _made(found: Transformed) -> tuple[str, ...]:
 
 def _skipped(transform: Transform, found: Transformed, reason: ErrorReason) -> None:
     expect(_made(found) == (), "the question alone")
-    lost = found.degradation
-    expect(lost is not None and lost.kind is DegradationKind.TRANSFORM_SKIPPED, "TRANSFORM_SKIPPED")
-    assert lost is not None
-    expect(lost.component == f"{COMPONENT}:{transform.name}", "who was skipped")
-    expect(lost.cause is not None and lost.cause.reason is reason, f"the cause {reason.name}")
+    expect_skipped(found, f"{COMPONENT}:{transform.name}", reason)

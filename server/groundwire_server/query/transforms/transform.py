@@ -12,62 +12,36 @@ from typing import Protocol
 
 from groundwire_server.errors import Cause
 from groundwire_server.evidence import Degradation, DegradationKind, QueryVariant
-from groundwire_server.llm import ModelProvider, Stop, Usage
+from groundwire_server.llm import ModelProvider, Stop
+from groundwire_server.query.asking import StepResult
+from groundwire_server.query.query_text import QueryText
 
-__all__ = [
-    "COMPONENT",
-    "MAX_QUERIES",
-    "MAX_QUERY_CHARS",
-    "MAX_REPLY_TOKENS",
-    "QueryText",
-    "Transform",
-    "Transformed",
-    "skipped",
-]
+__all__ = ["COMPONENT", "MAX_QUERIES", "Transform", "Transformed", "skipped"]
 
-_NONE = Usage()
 COMPONENT = "query_transform"
 MAX_QUERIES = 4
 """Queries that are searched for one question, the question among them."""
-MAX_QUERY_CHARS = 512
-"""Code points of a query that is made; a longer one is left out."""
-MAX_REPLY_TOKENS = 1024
-"""Where a model's reply is cut."""
 
 
 @dataclass(frozen=True, slots=True)
-class QueryText:
-    """A question as the caller wrote it, and its language, which decides that of the prompt."""
-
-    text: str
-    language: str
-
-
-@dataclass(frozen=True, slots=True)
-class Transformed:
-    """What came of a question.
+class Transformed(StepResult):
+    """What came of a question; with a degradation, nothing was made.
 
     Attributes:
         variants: queries to search, the question itself first.
         probes: passages that might answer it, to search for passages like them; they are no queries.
         outside: texts that were left out since they name something outside.
-        purpose: the prompt with its version; empty: no model was asked.
-        usage: what the model was asked, as it counts that.
-        degradation: why nothing was made; None: something was.
     """
 
     variants: tuple[QueryVariant, ...]
     probes: tuple[str, ...] = ()
     outside: int = 0
-    purpose: str = ""
-    usage: Usage = _NONE
-    degradation: Degradation | None = None
 
 
 class Transform(Protocol):
     """One way to make other texts of a question. Any thread may call it, several at once.
 
-    `groundwire_server.query.conformance` has what holds for each.
+    `groundwire_server.query.transforms.conformance` has what holds for each.
     """
 
     @property
@@ -88,9 +62,7 @@ class Transform(Protocol):
         ...
 
 
-def skipped(
-    name: str, query: QueryText, cause: Cause, outside: int = 0, purpose: str = "", usage: Usage = _NONE
-) -> Transformed:
+def skipped(name: str, query: QueryText, cause: Cause) -> Transformed:
     """The question alone, and why."""
     lost = Degradation(DegradationKind.TRANSFORM_SKIPPED, f"{COMPONENT}:{name}", cause=cause)
-    return Transformed((QueryVariant(query.text, "caller"),), (), outside, purpose, usage, lost)
+    return Transformed((QueryVariant(query.text, "caller"),), degradation=lost)

@@ -6,11 +6,17 @@ from collections.abc import Callable
 
 from groundwire_server.conformance import Failure, expect, failures
 from groundwire_server.errors import ErrorReason
-from groundwire_server.evidence import DegradationKind
-from groundwire_server.llm import Finish, ModelFailed, Reply, ScriptedProvider, Usage, go_on
+from groundwire_server.llm import ModelFailed, ModelProvider, ScriptedProvider, Stop, go_on
 from groundwire_server.llm.scripted import Answer
-from groundwire_server.query.decompose import DECOMPOSITION, MAX_SUB_QUESTIONS, Decomposed, Decomposer
-from groundwire_server.query.transform import MAX_QUERY_CHARS, QueryText
+from groundwire_server.query.checking import (
+    REFUSAL,
+    expect_skipped,
+    expect_stopped,
+    expect_the_same_but_for_the_question,
+    passes,
+)
+from groundwire_server.query.decomposition.decomposer import DECOMPOSITION, MAX_SUB_QUESTIONS, Decomposed, Decomposer
+from groundwire_server.query.query_text import MAX_QUERY_CHARS, QueryText
 from groundwire_server.text import normalize
 
 __all__ = ["CHECKS", "Failure", "run_checks"]
@@ -45,15 +51,12 @@ def it_makes_several_questions_or_none(decomposer: Decomposer) -> None:
 
 def it_sends_the_question_alone(decomposer: Decomposer) -> None:
     """A model is asked once at most, and told nothing that differs from question to question but the question."""
+
+    def ask(query: QueryText, model: ModelProvider, stop: Stop) -> None:
+        decomposer.apply(query, model, passes, stop)
+
     for query in _QUERIES:
-        told = []
-        for text in (query.text, "x"):
-            model = ScriptedProvider([_USEFUL])
-            decomposer.apply(QueryText(text, query.language), model, lambda _: True, go_on)
-            expect(len(model.asked) <= 1, "one request")
-            told.append("\n".join(message.text for asked in model.asked for message in asked.messages))
-        start, _, end = told[1].rpartition('"x"')
-        expect(told[0].startswith(start) and told[0].endswith(end), "the same around the question")
+        expect_the_same_but_for_the_question(ask, query, _USEFUL, requests=range(2))
 
 
 def nothing_outside_passes(decomposer: Decomposer) -> None:
@@ -75,11 +78,10 @@ def nothing_outside_passes(decomposer: Decomposer) -> None:
 def every_failure_is_said(decomposer: Decomposer) -> None:
     """One that asks a model says TRANSFORM_SKIPPED, and why, when there is none, or it fails or says nothing."""
     probe = ScriptedProvider([_USEFUL])
-    decomposer.apply(_QUERIES[0], probe, lambda _: True, go_on)
+    decomposer.apply(_QUERIES[0], probe, passes, go_on)
     for query in _QUERIES if probe.asked else ():
-        _skipped(decomposer, decomposer.apply(query, None, lambda _: True, go_on), ErrorReason.NO_MODEL)
-        refused = Reply("I cannot do that.", Finish.REFUSED, Usage())
-        for answer in (ModelFailed("gone"), refused, "", " \n\u3000\n", "```\n```", "[]", '{"questions": []}'):
+        _skipped(decomposer, decomposer.apply(query, None, passes, go_on), ErrorReason.NO_MODEL)
+        for answer in (ModelFailed("gone"), REFUSAL, "", " \n\u3000\n", "```\n```", "[]", '{"questions": []}'):
             _skipped(decomposer, _apply(decomposer, answer, query), ErrorReason.MODEL_FAILED)
 
 
@@ -91,20 +93,7 @@ def the_same_makes_the_same(decomposer: Decomposer) -> None:
 
 def a_stop_ends_it(decomposer: Decomposer) -> None:
     """What `stop` raises goes to the caller, and no model is asked."""
-
-    class Stopped(Exception):
-        pass
-
-    def stop() -> None:
-        raise Stopped
-
-    model = ScriptedProvider([_USEFUL])
-    try:
-        decomposer.apply(_QUERIES[0], model, lambda _: True, stop)
-    except Stopped:
-        expect(model.asked == [], "no request")
-        return
-    raise AssertionError("it went on")
+    expect_stopped(lambda model, stop: decomposer.apply(_QUERIES[0], model, passes, stop), _USEFUL)
 
 
 CHECKS: tuple[Callable[[Decomposer], None], ...] = (
@@ -118,13 +107,9 @@ CHECKS: tuple[Callable[[Decomposer], None], ...] = (
 
 
 def _apply(decomposer: Decomposer, answer: Answer, query: QueryText) -> Decomposed:
-    return decomposer.apply(query, ScriptedProvider([answer]), lambda _: True, go_on)
+    return decomposer.apply(query, ScriptedProvider([answer]), passes, go_on)
 
 
 def _skipped(decomposer: Decomposer, found: Decomposed, reason: ErrorReason) -> None:
     expect(found.questions == (), "the question whole")
-    lost = found.degradation
-    expect(lost is not None and lost.kind is DegradationKind.TRANSFORM_SKIPPED, "TRANSFORM_SKIPPED")
-    assert lost is not None
-    expect(lost.component == f"{DECOMPOSITION}:{decomposer.name}", "who was skipped")
-    expect(lost.cause is not None and lost.cause.reason is reason, f"the cause {reason.name}")
+    expect_skipped(found, f"{DECOMPOSITION}:{decomposer.name}", reason)
