@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -13,14 +14,12 @@ WRONG = [case for case in CASES if not case["right"]]
 RIGHT = [case for case in CASES if case["right"]]
 LANGUAGES = ("en", "ja", "zh")
 
-# Sentence -> why the guard does not yet judge it as semantics 11 asks.
+# Sentence -> why the guard lets it by. docs/guard.md, "What it does not see", tells of it.
+_ANOTHER_THING = "the ratio stands in the cited text, and is said of another thing, which the glossary does not know"
 KNOWN = {
-    "In 2018, two-thirds read news on a phone.": (
-        "the source names 2018 alone, as what it compares with: a sentence with one period lends it to every figure"
-    ),
-    "2023年10月の物価上昇率は3.1%に加速した。": (
-        "上昇 in the name 物価上昇率 counts as a direction, so that 加速 seems to agree with it"
-    ),
+    "Ticket sales tripled in the 2023 season.": _ANOTHER_THING,
+    "入場券の販売枚数は3倍になった。": _ANOTHER_THING,
+    "门票销量增至三倍。": _ANOTHER_THING,
 }
 
 
@@ -32,11 +31,13 @@ def _wrong(case: Case) -> object:
 
 
 def test_the_suite_is_as_large_as_promised() -> None:
-    assert len(WRONG) >= 180
-    assert len(RIGHT) >= 120
-    for language in LANGUAGES:
-        assert sum(case["language"] == language for case in WRONG) >= 60
-        assert sum(case["language"] == language for case in RIGHT) >= 40
+    wrong = Counter((case["class"], case["language"]) for case in WRONG)
+    for kind in {kind for kind, _ in wrong}:
+        assert min(wrong[kind, language] for language in LANGUAGES) >= 20, kind
+    assert len({kind for kind, _ in wrong}) >= 20
+    right = Counter(case["language"] for case in RIGHT)
+    assert right.total() >= 400
+    assert min(right[language] for language in LANGUAGES) >= 130
 
 
 def test_every_known_fault_is_a_case() -> None:

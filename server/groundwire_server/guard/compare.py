@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import ROUND_DOWN, ROUND_HALF_UP, ROUND_UP, Decimal
 
 from groundwire_server.evidence import Span
+from groundwire_server.guard.measured import says_unit
 from groundwire_server.guard.numbers import Number
 from groundwire_server.guard.reading import Figure, Reading
 from groundwire_server.guard.times import Moment
@@ -55,6 +56,8 @@ def fault_between(figure: Figure, own: Reading, other: Figure, source: Reading) 
     if not figure.number.equals(other.number):
         return _unlike(figure.number, other.number)
     if not _same_unit(figure.number, other.number, own, source):
+        return FaultKind.CONVERTED
+    if figure.per and figure.per != other.per and (other.per or not says_unit(source.folded.text, figure.per)):
         return FaultKind.CONVERTED
     if not _stands(figure.entities, other.entities, source.entities):
         return FaultKind.ENTITY
@@ -152,6 +155,18 @@ _MEASURES = frozenset(
         "kw",
         "mw",
         "gw",
+        "tw",
+        "wh",
+        "kwh",
+        "mwh",
+        "gwh",
+        "twh",
+        "mg",
+        "µg",
+        "ml",
+        "ML",
+        "barrel",
+        "gallon",
         "hz",
         "mhz",
         "ghz",
@@ -214,6 +229,8 @@ def _stands(
 def _same_periods(figure: Figure, other: Figure, source: Reading) -> bool:
     if not figure.periods:
         return True
+    if other.prior:
+        return False
     if len(other.periods) and len({moment.facets for moment in source.moments}) > 1:
         near = [
             moment
@@ -240,10 +257,12 @@ def _same_way(figure: Figure, other: Figure, source: Reading) -> bool:
     negative = other.number.value < 0
     if figure.number.value < 0:
         return negative or other.way < 0 or other.result < 0
-    if figure.way and other.way and figure.way != other.way and not (negative and figure.way < 0):
+    mine = 0 if figure.rate and figure.rate in source.folded.text else figure.way
+    theirs = 0 if other.rate and source.ways else other.way  # which way the rate went is said by another word
+    if mine and theirs and mine != theirs and not (negative and mine < 0):
         return False
-    if figure.way and not other.way and figure.near_way and figure.way not in source.ways:
-        return negative and figure.way < 0
+    if mine and not theirs and figure.near_way and mine not in source.ways:
+        return negative and mine < 0
     if not _is_amount(figure.number):
         return True
     if negative and not (figure.way < 0 or figure.result < 0):

@@ -10,6 +10,7 @@ from groundwire_server.evidence import Span
 from groundwire_server.glossary import Glossary, TermMention
 from groundwire_server.guard.association import associate
 from groundwire_server.guard.folded import Folded, fold
+from groundwire_server.guard.measured import priors, unit_of_counting
 from groundwire_server.guard.numbers import Number, find_numbers
 from groundwire_server.guard.times import Facets, Moment, read_times, years_before
 from groundwire_server.guard.words import (
@@ -18,6 +19,7 @@ from groundwire_server.guard.words import (
     directions,
     hedges_after,
     hedges_before,
+    is_limit,
     quantity_words,
     ratio_words,
     results,
@@ -49,7 +51,8 @@ class Figure:
     hedges: "about", "least", "most". way: 1 up, -1 down, 0 not said; near_way: whether the word stands right beside it.
     result: 1 profit, -1 loss. partner: the other end, where it is one of two; place: 0 is the first end.
     change: from one to the other; else the two are a range. role: "from" or "to". periods, entities, metrics: of the
-    sentence, those that it goes with.
+    sentence, those that it goes with. rate: the name of a rate whose word gave the way. per: the unit that it is
+    counted for: "kg" in "$3.20 a kilogram". prior: it is of another time than the one that the sentence names.
     """
 
     number: Number
@@ -64,6 +67,9 @@ class Figure:
     periods: frozenset[Facets]
     entities: frozenset[Terms]
     metrics: frozenset[Terms]
+    rate: str = ""
+    per: str = ""
+    prior: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +118,11 @@ def read_sentence(
     measured = _of_kind(mentions, "metric", metrics)
     places = [number.span for number in numbers]
     timed = [(folded.span(moment.at.start, moment.at.end), moment.facets) for moment in moments]
-    periods = associate(text, places, timed)
+    ways, gains = directions(folded.text), results(folded.text)
+    prior = priors(folded.text, numbers, moments, ways)
+    periods = [frozenset() if at else held for at, held in zip(prior, associate(text, places, timed), strict=True)]
     of_entities = associate(text, places, named)
     of_metrics = associate(text, places, measured)
-    ways, gains = directions(folded.text), results(folded.text)
     pairs = _pairs(folded.text, numbers, ways)
     ends = [_partner(numbers, pairs.get(place)) for place in range(len(numbers))]
     turned = [_way(folded.text, number, ways) for number in numbers]
@@ -133,6 +140,9 @@ def read_sentence(
             periods[place],
             of_entities[place],
             of_metrics[place],
+            turned[place][2],
+            unit_of_counting(folded.text, number.at),
+            prior[place],
         )
         for place, number in enumerate(numbers)
     )
@@ -143,7 +153,7 @@ def read_sentence(
         tuple(years_before(moments)),
         frozenset(key for _, key in named),
         frozenset(key for _, key in measured),
-        frozenset(each.sign for each in ways),
+        frozenset(each.sign for each in ways if not each.rate),
         tuple(ratio_words(folded.text)),
         tuple(quantity_words(folded.text)),
     )
@@ -204,6 +214,8 @@ def _hedges(text: str, number: Number, pair: _Pair | None) -> frozenset[str]:
     inside = frozenset(("least",)) if re.search(r"[余餘多](?=[^\d\s]*$)", number.text) else frozenset()
     if re.search(r"[来來](?=[^\d\s]*$)", number.text):
         inside |= {"about"}
+    if pair is None and is_limit(text, number.at.end):
+        inside |= {"most"}
     return inside | hedges_before(text, number.at.start) | hedges_after(text, number.at.end)
 
 
@@ -231,16 +243,18 @@ def _in_digits(text: str, at: int) -> bool:
     return text[at : at + 1] == "," and text[at - 1 : at].isdigit() and text[at + 1 : at + 2].isdigit()
 
 
-def _way(text: str, number: Number, words: Sequence[Directed]) -> tuple[int, bool]:
-    """The sign of the nearest word in the clause of the number, and whether it stands right beside the number."""
+def _way(text: str, number: Number, words: Sequence[Directed]) -> tuple[int, bool, str]:
+    """The sign of the nearest word in the clause of the number, whether it stands right beside the number, and the
+    rate whose name it is part of; that counts only where nothing else gives a direction.
+    """
     start, end = _clause(text, number.at.start)
     held = [word for word in words if start <= word.start and word.end <= end]
     if not held:
-        return 0, False
-    best = min(held, key=lambda word: (_distance(word, number), word.start))
+        return 0, False, ""
+    best = min([word for word in held if not word.rate] or held, key=lambda word: (_distance(word, number), word.start))
     gap = _distance(best, number)
     near = gap <= (_NEAR_LATIN if text[best.start].isascii() else _NEAR_CJK)
-    return best.sign, near
+    return best.sign, near, best.rate
 
 
 def _distance(word: Directed, number: Number) -> int:

@@ -25,7 +25,10 @@ _ABBREVIATION = re.compile(
     r"feat|Bros|Ave|dept)|[A-Z]\.[A-Z])\.\s*$"
 )
 _OPENS = re.compile(r"[a-z0-9,;()\]]")
-_ROW = re.compile(r"[^\n]*?[^\s;]: [^\n]*; [^\n]*")
+# A head and its value, and another: "Zone: A; Fee: 4.60". A colon and a semicolon in prose make no row.
+_ROW = re.compile(
+    r"(?:(?![.!?]\s+[^\W\d_]|[。！？])[^\n;:])+: (?:(?![.!?]\s+[^\W\d_]|[。！？])[^\n;])*; [^\n]*?[^\s;]: [^\n]*"
+)
 _HEAD_MEASURE = re.compile(
     r"(?:in\s+)?(?:(?P<before>us\$|usd|eur|jpy|gbp|cny|rmb|\$|€|£|¥)\s*)?"
     r"(?P<scale>thousands?|millions?|billions?|trillions?|mn|bn|[十百千]?[万萬億亿]|"

@@ -9,24 +9,26 @@ from dataclasses import dataclass
 from groundwire_server.evidence import Span
 
 __all__ = [
-    "Directed", "Worded", "directions", "hedges_after", "hedges_before", "is_instruction", "quantity_words",
+    "Directed", "Worded", "directions", "hedges_after", "hedges_before", "is_instruction", "is_limit", "quantity_words",
     "ratio_words", "results", "unchecked_words",
 ]  # fmt: skip
 
 _UP = re.compile(
     r"(?<![a-z])(?:r[oi]se[sn]?|rising|increas\w*|grew|grow(?:n|s|ing|th)?|gain(?:s|ed|ing)?|climb\w*|jump\w*|"
     r"surg\w*|soar\w*|accelerat\w*|rais(?:e|es|ed|ing)|hiked|lifted|widen(?:s|ed|ing)|(?<=%)\s*more|"
-    r"up(?![\w-])(?!\s+to(?![a-z]))|higher|expand\w*|expansion|improv\w*|rebound\w*|rall(?:y|ied))(?![a-z])"
-    r"|増(?!資|減)(?:加|収|益|大|産)?|上昇|伸び|成長|拡大|上回|アップ|引き上げ|値上|プラス|上升|加速|上调|上調|(?<=%)多い?|(?<![至最不])多(?=\d)|增(?!减|"
+    r"up(?![\w-])(?!\s+to(?![a-z]))|higher|over\s+(?:the\s+)?budget|prolong\w*|lengthen\w*|expand\w*|expansion|improv\w*|rebound\w*|rall(?:y|ied))(?![a-z])"
+    r"|(?<=\d)\s(?:[a-z]+\s)?more\s+than(?!\s+[$€£¥]?\d)"
+    r"|増(?!資|減)(?:加|収|益|大|産)?|上昇|(?<![売り])上が[っりるれ]|[伸延]び|延長|成長|拡大|上回|アップ|引き上げ|値上|プラス|上升|加速|上调|上調|(?<=[%円])多[いくか]?|超出|高出|高[于於](?!\s*[\d约約])|(?<![至最不])多(?=\d)|增(?!减|"
     r"減)(?:长|長|加)?|(?<!\d)升(?!级)|涨|漲|提高|扩大|擴大|成长"
 )
 _DOWN = re.compile(
     r"(?<![a-z])(?:f[ae]ll(?:s|en|ing)?|declin\w*|decreas\w*|drop(?:s|ped|ping)?|down(?![\w-])|lower(?:ed|"
     r"ing)?|shr[aiu]nk\w*|"
     r"slump\w*|plung\w*|reduc\w*|slid(?:e|es|ing)?|contracted|contraction|dip(?:s|ped)?|tumbl\w*|weaken\w*|"
-    r"slipp\w*|sank|sink\w*"
+    r"slipp\w*|sank|sink\w*|under\s+(?:the\s+)?budget|shorten\w*"
     r"|cut|cuts|lost|eased|eases|slow(?:s|ed|ing)|narrow(?:s|ed|ing)|(?<=%)\s*(?:fewer|less))(?![a-z])"
-    r"|(?<![増增])減(?!価|り張)(?:少|収|益|る|っ|り)?|低下|下落|縮小|下降|下回|ダウン|引き下げ|値下|マイナス|鈍化|回落|放缓|放緩|下调|下調|(?<=%)少な?|(?<![至最不])少(?=\d)|"
+    r"|(?<=\d)\s(?:[a-z]+\s)?(?:less|fewer)\s+than(?!\s+[$€£¥]?\d)"
+    r"|(?<![増增])減(?!価|り張)(?:少|収|益|る|っ|り)?|低下|下落|下が[っりるれ]|縮小|縮[まむめ]|短縮|下降|下回|ダウン|引き下げ|値下|マイナス|鈍化|回落|放缓|放緩|下调|下調|(?<=[%円])少な?|收窄|缩短|縮短|缩小|低[于於](?!\s*[\d约約])|低(?=[约約]?\s?\d)|(?<![至最不])少(?=\d)|"
     r"(?<![増增])减(?:少)?|"
     r"(?<!以)(?<!投)降(?!水|雨|雪|落|格|级|伏|り|る)|下跌|跌|萎缩|萎縮|缩减|落ち込"
 )
@@ -45,12 +47,12 @@ _FILL = r"(?:[\s(]*(?:(?:a|an|the|some|total|of|us|only|just|another|additional)
 _BEFORE = {
     "most": (
         r"(?<![a-z])(?:under|less than|fewer than|below|up to|at most|no more than|not more than|a maximum of|"
-        r"not exceeding|as many as|within)",
-        r"最多|至多|不超过|不超過|不到|不足|低于|低於|少于|少於|最大で?|最高で?|多くとも|小于",
+        r"not exceeding|not exceed|limit(?:s|ed)?(?:\s[^.,;\d]{0,30})?\sto|capped at|as many as|within)",
+        r"最多|至多|不超过|不超過|不到|不足|低于|低於|少于|少於|限[定制](?:[为為于於]|在)|(?<![期年时時])限于|最大で?|最高で?|多くとも|小于",
     ),
     "least": (
-        r"(?<![a-z])(?:at least|(?<!take)over|more than|above|exceeding|exceeds?|exceeded|in excess of|"
-        r"upwards? of|no (?:less|fewer) than|"
+        r"(?<![a-z])(?:at least|(?<!take)over|more than|above|(?<!not )exceeding|(?<!not )exceeds?|exceeded|"
+        r"in excess of|upwards? of|no (?:less|fewer) than|"
         r"not less than|greater than|a minimum of|surpass(?:ed|ing|es)|topp(?:ed|ing))",
         r"(?<!不)超过|(?<!不)超過|逾|(?<!不)超(?!级)|少なくとも|至少|最少|不少于|不少於|多于|多於|大于|高于|"
         r"高於|不低于|不低於",
@@ -59,16 +61,16 @@ _BEFORE = {
         r"(?<![a-z])(?:about|approximately|approx\.?|around|roughly|nearly|almost|some|circa|ca?\.|close to|"
         r"estimated(?: at)?)|[~≈]",
         r"約|约|大约|大約|およそ|おおよそ|おおむね|概ね|ほぼ|ざっと|将近|將近|接近|(?<![最附])近|差不多|大概|"
-        r"推定|推計|估计|估計|大致",
+        r"推定|推計|估[计計]|大致",
     ),
 }
 _AFTER = {
     "most": ((
         r"\s*(?:or less|or fewer|or below|or under)(?![a-z])"
-    ), r"以下|以内|未満|未满|未滿|足らず|を下回|を切|弱(?!い)|之内"),
+    ), r"以下|以内|未満|未满|に(?:制限|限定)|未滿|足らず|を下回|を切|弱(?!い)|之内"),
     "least": ((
         r"\s*(?:or more|and more|or over|and above|or above|plus(?![a-z]))|\+"
-    ), r"以上|を超|超(?![级え])|を上回|余|餘|多(?=[名人个個家万亿年米公块元种種次])|強(?!い)|强|を突破"),
+    ), r"以上|を超|超(?![级え])|を上回|有?[余餘]|多(?=[名人个個家万亿年米公块元种種次])|強(?!い)|强|を突破"),
     "about": ((
         r"\s*(?:or so|odd|-odd|ish)(?![a-z])"
     ), r"左右|上下|前後|前后|程度|ほど|近[くいか]|くらい|ぐらい|あまり|来(?=[名人个家])|內外|内外|許"),
@@ -81,9 +83,17 @@ _BEFORE_RES = {
 }
 _AFTER_RES = {kind: re.compile(rf"(?:{english})|\s*(?:{han})") for kind, (english, han) in _AFTER.items()}
 
+# In Chinese and Japanese a verb or a noun may stand between: 最多容纳25人, 估计损失玉米12,400公顷, 少なくとも会員5人.
+_FURTHER_RES = {
+    "most": re.compile(r"(?:最多|至多)[^的地,，、。;；:：\d\s]{1,4}$"),
+    "least": re.compile(r"(?:至少|最少|少なくとも|最低でも)[^的,，、。;；:：\d\s]{1,6}$"),
+    "about": re.compile(r"(?:估[计計]|推[计計定]|大约|大約|大概|およそ)[^的,，、。;；:：\d\s]{1,8}$"),
+}
+_LIMIT = re.compile(r"\s*まで(?=である|です|とす|だ|で[、,。]|が|[。、,]|$)")
+
 _RATIOS = {
     "2": (
-        r"(?<![a-z])(?:doubl(?:ed|es|ing|e)|two-?fold|twice)(?![a-z])|倍増|倍增|倍になっ|倍に増|翻番|翻倍|"
+        r"加倍|成倍|(?<![a-z])(?:doubl(?:ed|es|ing|e)|two-?fold|twice)(?![a-z])|倍増|倍增|倍になっ|倍に増|翻番|翻倍|"
         r"翻了一番|翻了一倍|翻一番|(?:增长|增加|成長)了?一倍|一倍"
     ),
     "3": r"(?<![a-z])(?:tripl(?:ed|es|ing|e)|trebl(?:ed|es|ing|e)|three-?fold)(?![a-z])",
@@ -142,11 +152,15 @@ _INSTRUCTION = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Directed:
-    """A word that gives a direction: sign 1 is up or gain, -1 is down or loss."""
+    """A word that gives a direction: sign 1 is up or gain, -1 is down or loss.
+
+    rate: the name of a rate that it stands in (物価上昇率): which way the rate went is another question.
+    """
 
     start: int
     end: int
     sign: int
+    rate: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +184,7 @@ def results(text: str) -> list[Directed]:
 def _signed(text: str, plus: re.Pattern[str], minus: re.Pattern[str]) -> list[Directed]:
     neither = [found.span() for found in _NEITHER.finditer(text)]
     found = [
-        Directed(*match.span(), sign)
+        Directed(*match.span(), sign, _rate(text, match))
         for pattern, sign in ((plus, 1), (minus, -1))
         for match in pattern.finditer(text)
         if not any(start < match.end() and match.start() < end for start, end in neither)
@@ -178,15 +192,29 @@ def _signed(text: str, plus: re.Pattern[str], minus: re.Pattern[str]) -> list[Di
     return sorted(found, key=lambda each: each.start)
 
 
+def _rate(text: str, match: re.Match[str]) -> str:
+    behind = _RATE.match(text, match.end())
+    return match.group() + behind.group() if behind else ""
+
+
+_RATE = re.compile(r"率|\s+rates?(?![a-z])")
+
+
 def hedges_before(text: str, start: int) -> frozenset[str]:
     """Classes of hedges that end right before a figure: "about", "least", "most"."""
     window = text[max(0, start - 40) : start]
-    return frozenset(kind for kind, pattern in _BEFORE_RES.items() if pattern.search(window))
+    patterns = (*_BEFORE_RES.items(), *_FURTHER_RES.items())
+    return frozenset(kind for kind, pattern in patterns if pattern.search(window))
 
 
 def hedges_after(text: str, end: int) -> frozenset[str]:
     """Classes of hedges that begin right behind a figure."""
     return frozenset(kind for kind, pattern in _AFTER_RES.items() if pattern.match(text, end))
+
+
+def is_limit(text: str, end: int) -> bool:
+    """Whether a figure that no other one leads to is the most there may be: 入れるのは25人まで."""
+    return _LIMIT.match(text, end) is not None
 
 
 def ratio_words(text: str) -> list[Worded]:
