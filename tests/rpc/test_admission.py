@@ -194,6 +194,7 @@ class _Context:
 def test_connections_have_an_age_and_a_pulse() -> None:
     options = dict(_connection_options(ServerSettings()))
     assert options["grpc.keepalive_time_ms"] == 30_000
+    assert options["grpc.http2.ping_timeout_ms"] == 30_000
     assert options["grpc.max_connection_age_ms"] == 1_800_000
     assert options["grpc.max_connection_age_grace_ms"] == 600_000
     assert "grpc.max_connection_age_ms" not in dict(_connection_options(ServerSettings(connection_age_seconds=0)))

@@ -17,6 +17,24 @@ __all__ = ["DEFAULT_ADDRESS", "Target", "resolve_address"]
 
 DEFAULT_ADDRESS = "127.0.0.1:50051"
 
+# A connection that calls run on and that shows no sign of life for so long is asked for one, and given up without an
+# answer: a call without a timeout would wait on it for ever. The server is made for pings each 10 s; an answer may come
+# behind much else on a slow line.
+_KEEPALIVE_MS, _ANSWER_MS = 10_000, 20_000
+# A server that was away is found soon after it is back, before a stream that broke has made its tries.
+_FIRST_BACKOFF_MS, _MOST_BACKOFF_MS = 100, 1_000
+
+
+def _lasting() -> list[tuple[str, int]]:
+    return [
+        ("grpc.keepalive_time_ms", _KEEPALIVE_MS),
+        ("grpc.keepalive_timeout_ms", _ANSWER_MS),
+        ("grpc.http2.ping_timeout_ms", _ANSWER_MS),  # else an answer is waited for a minute, whatever the other says
+        ("grpc.http2.max_pings_without_data", 0),  # else the third ping in a row is never sent
+        ("grpc.initial_reconnect_backoff_ms", _FIRST_BACKOFF_MS),
+        ("grpc.max_reconnect_backoff_ms", _MOST_BACKOFF_MS),
+    ]
+
 
 def resolve_address(given: str | None, environment: Mapping[str, str] | None = None) -> str:
     """The address given, else GROUNDWIRE_ADDRESS, else 127.0.0.1:50051.
@@ -93,7 +111,7 @@ class Target:
                 local = [("grpc.enable_http_proxy", 0)] if is_of_this_machine(self.address) else []
                 # A connection of its own: otherwise a client that found nobody at an address makes all others of the
                 # process, also those made later, wait and fail there; and all would share one process of a server.
-                options = [*own, *local, ("grpc.use_local_subchannel_pool", 1)]
+                options = [*own, *local, *_lasting(), ("grpc.use_local_subchannel_pool", 1)]
                 if self._credentials is None:
                     self._channel = kind.insecure_channel(self.address, options)
                 else:

@@ -147,7 +147,11 @@ class WireServer:
 def _connection_options(settings: ServerSettings) -> list[tuple[str, int]]:
     """How long a connection lasts. grpc spreads the age by a tenth either way, so that not all clients come at once."""
     keepalive = round(settings.keepalive_seconds * 1000)
-    options = [("grpc.keepalive_time_ms", keepalive), ("grpc.keepalive_timeout_ms", keepalive)]
+    options = [
+        ("grpc.keepalive_time_ms", keepalive),
+        ("grpc.keepalive_timeout_ms", keepalive),
+        ("grpc.http2.ping_timeout_ms", keepalive),  # else an answer is waited for a minute, whatever the other says
+    ]
     if settings.connection_age_seconds:
         options += [
             ("grpc.max_connection_age_ms", max(1, round(settings.connection_age_seconds * 1000))),
