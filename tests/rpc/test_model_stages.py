@@ -106,7 +106,7 @@ def test_a_model_judges_what_was_found(here: House, model: ModelServer) -> None:
     summary = frames[-1].summary
     assert (docs(frames), summary.end_reason) == ([], stream_pb2.END_REASON_REFUSED)
     assert summary.refusal.reason == stream_pb2.REFUSAL_REASON_WEAK_CONTEXT
-    assert [step.backend for step in frames[0].header.plan if step.stage in ("grade", "rewrite")] == [
+    assert [step.backend for step in frames[0].header.plan if step.backend in ("llm", "corrective")] == [
         "llm",
         "corrective",
         "llm",

@@ -1,5 +1,6 @@
 """What holds a model's prose to the evidence that it cites: the number guard and the citation guard (semantics 11)."""
 
+from groundwire_server.guard.added import adds_to
 from groundwire_server.guard.citations import CitationMark, CitedSentence, parse, resolve, without_marks
 from groundwire_server.guard.numbers import Number, read_numbers
 from groundwire_server.guard.sentence_guard import SentenceGuard
@@ -13,6 +14,7 @@ __all__ = [
     "Number",
     "SentenceGuard",
     "Verdict",
+    "adds_to",
     "parse",
     "read_numbers",
     "resolve",

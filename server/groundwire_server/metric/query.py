@@ -20,6 +20,7 @@ from groundwire_server.evidence import (
     Header,
     LibrarySnapshot,
     MetricFact,
+    MetricOutcome,
     MetricQuery,
     Outcomes,
     PlanStep,
@@ -28,6 +29,7 @@ from groundwire_server.evidence import (
     Snippets,
     StageTiming,
     Summary,
+    UnrecognizedParam,
     check_filter_in_each,
 )
 from groundwire_server.metric.answers import Answers
@@ -99,7 +101,7 @@ def query_metric(
     clashing = {snippet.snippet_id for each in found for snippet in each.snippets if _is_marked(snippet)}
     for begin in range(0, len(found), _OUTCOMES_A_FRAME):
         part = found[begin : begin + _OUTCOMES_A_FRAME]
-        yield Outcomes(tuple(each.outcome for each in part))
+        yield Outcomes(tuple(_inside(each.outcome, snapshots, gate) for each in part))
         yield from _unsent([snippet for each in part for snippet in each.snippets], sent, clashing)
     if calculated:
         yield Outcomes((), tuple(each.outcome for each in calculated))
@@ -143,6 +145,18 @@ def _outside(
         if refusal is not None:
             return refusal
     return None
+
+
+def _inside(outcome: MetricOutcome, snapshots: Sequence[Snapshot], gate: SecurityGate) -> MetricOutcome:
+    """An outcome that suggests no outside name."""
+    unknown = outcome.outcome
+    if not gate or not isinstance(unknown, UnrecognizedParam):
+        return outcome
+
+    def passes(name: str) -> bool:
+        return gate.find(name, [each.span for one in snapshots for each in one.glossary.find_terms(name)]) is None
+
+    return replace(outcome, outcome=replace(unknown, suggestions=tuple(filter(passes, unknown.suggestions))))
 
 
 def _filter_faults(call: Call, snapshots: Sequence[Snapshot]) -> list[Violation]:

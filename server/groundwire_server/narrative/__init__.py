@@ -23,7 +23,7 @@ from groundwire_server.narrative.library_router import (
     library_routers,
     make_library_router,
 )
-from groundwire_server.narrative.outside import GATE_STEP, refuse_outside_names
+from groundwire_server.narrative.outside import GATE_STEP, gate_for, refuse_outside_names
 from groundwire_server.narrative.parts import NoEmbedder, RetrievalParts
 from groundwire_server.narrative.presets import mode_of_preset, with_preset
 from groundwire_server.narrative.reach import Reach
@@ -83,6 +83,7 @@ __all__ = [
     "check_tuning",
     "choose_libraries",
     "count_tokens",
+    "gate_for",
     "glossary_variants",
     "library_routers",
     "make_fusion",

@@ -34,6 +34,7 @@ from groundwire_server.evidence import (
 from groundwire_server.llm import Usage, model_usage
 from groundwire_server.narrative.exit import make_snippets
 from groundwire_server.narrative.hints import Hints
+from groundwire_server.narrative.outside import gate_for
 from groundwire_server.narrative.parts import RetrievalParts
 from groundwire_server.narrative.reach import Reach
 from groundwire_server.narrative.search import Order, Outcome, search_libraries
@@ -140,7 +141,8 @@ class _Loop:
                 self._tell("rewrite", CORRECTIVE, started, 1, len(texts), made.purpose)
         if not texts:
             content = keywords(query)
-            if normalize(content) not in ("", normalize(query)):
+            passes = gate_for(self.reach.snapshots, self.parts.gate)  # two words may stand side by side now
+            if normalize(content) not in ("", normalize(query)) and passes(content):
                 texts = (QueryVariant(content, CORRECTIVE),)
                 self._tell("rewrite", "keywords", started, 1, 1)
         self.rewritten = texts

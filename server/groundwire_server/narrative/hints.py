@@ -38,6 +38,7 @@ from groundwire_server.query.filters import (
     extraction_skipped,
     make_filter_extractor,
 )
+from groundwire_server.security import SecurityGate
 from groundwire_server.text import detect_language
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ __all__ = ["Hints", "make_hints", "suggest_filter"]
 _MOST_VALUES = 2000
 """Distinct values of an attribute that are looked at; one that has more tells documents apart and groups none."""
 
+_NO_GATE = SecurityGate()
 _log = logging.getLogger(__name__)
 
 
@@ -98,10 +100,12 @@ def make_hints(query: str, asked: str, call: Call, snapshots: Sequence[Snapshot]
     return Hints(of, tuple(plan), tuple(timings), tuple(degradations), told)
 
 
-def suggest_filter(query: str, call: Call, snapshots: Sequence[Snapshot]) -> Filter | None:
-    """What the glossaries read out of a question; no model is asked. None: nothing."""
+def suggest_filter(
+    query: str, call: Call, snapshots: Sequence[Snapshot], gate: SecurityGate = _NO_GATE
+) -> Filter | None:
+    """What the glossaries read out of a question, without outside names; no model is asked. None: nothing."""
     extractor = make_filter_extractor("glossary")
-    parts = RetrievalParts()
+    parts = RetrievalParts(gate=gate)
     ordered = sorted(snapshots, key=lambda snapshot: snapshot.library_id)
     return together([_extract(extractor, query, call, each, parts).hint for each in ordered])
 

@@ -100,7 +100,7 @@ def ask(
         return
     cut = cut_question(request, routed, call, reach.snapshots, parts, limits)
     opened = BranchRun(request, call, reach.snapshots, parts, reach.lost, limits, model)
-    answered, lost = opened.each(cut.questions) if cut.questions else opened.whole(routed)
+    answered, lost = opened.each(cut.questions, decision.route) if cut.questions else opened.whole(routed)
     branches = [branch for part in answered for branch in part.branches]
     ended: list[Branch] = []
     stream = _streamed(answered, ended)

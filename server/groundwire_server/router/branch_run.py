@@ -104,12 +104,16 @@ class BranchRun:
         branches, lost = self._all(self._work(self._request, routed, figures_allowed=True))
         return [Part(tuple(branches))], lost
 
-    def each(self, questions: Sequence[SubQuestion]) -> tuple[list[Part], list[Degradation]]:
+    def each(self, questions: Sequence[SubQuestion], route: Route) -> tuple[list[Part], list[Degradation]]:
         """The branches of every question that a question was cut into, in its order; else as `whole`.
 
-        A question with one branch is that branch. A model writes no figures when any of them is answered by figures.
+        A question with one branch is that branch. A model writes no figures when any of them is answered by figures, or
+        the whole question would be.
+
+        Args:
+            route: of the whole question.
         """
-        figures_allowed = all(each.route is Route.NARRATIVE for each in questions)
+        figures_allowed = {route, *(each.route for each in questions)} == {Route.NARRATIVE}
         work = [
             replace(one, place=place)
             for place, each in enumerate(questions, start=1)

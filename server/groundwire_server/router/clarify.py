@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 from groundwire_server.evidence import Call, MetricQuery, Outcomes, ReviewStatus, UnrecognizedParam
 from groundwire_server.glossary import display_name
 from groundwire_server.metric import MetricRequest, query_metric
+from groundwire_server.narrative import gate_for
 from groundwire_server.router.decide import Wanted
 from groundwire_server.router.frames import Clarification, ClarificationOption
 from groundwire_server.router.texts import clarifying_question
+from groundwire_server.security import SecurityGate
 from groundwire_server.store import FactRecord
 
 if TYPE_CHECKING:
@@ -18,13 +20,20 @@ if TYPE_CHECKING:
 
 __all__ = ["clarify", "clarify_everything"]
 
+_NO_GATE = SecurityGate()
 MAX_OPTIONS = 10
 MAX_LOOKED_AT = 200
 """Entities of which it is looked whether they have a figure of a metric."""
 
 
-def clarify(wanted: Wanted, call: Call, snapshots: Sequence[Snapshot], language: str) -> Clarification:
-    """The question back for the part that is missing; the options have visible figures for the other parts."""
+def clarify(
+    wanted: Wanted, call: Call, snapshots: Sequence[Snapshot], language: str, gate: SecurityGate = _NO_GATE
+) -> Clarification:
+    """The question back for the part that is missing; the options have visible figures for the other parts.
+
+    None of them names something outside.
+    """
+    passes = gate_for(snapshots, gate)
     metric = wanted.metrics[0] if wanted.metrics and wanted.metrics[0] else None
     entity = wanted.entities[0] if wanted.entities and wanted.entities[0] else None
     unread = next((period for period in wanted.periods if period), "")
@@ -40,7 +49,8 @@ def clarify(wanted: Wanted, call: Call, snapshots: Sequence[Snapshot], language:
         named = {
             option for snapshot in snapshots for option in _codes(wanted, metric, entity, snapshot, call, language)
         }
-        options = sorted(named, key=lambda option: (option.label, option.code))[:MAX_OPTIONS]
+        offered = [option for option in named if passes(option.label) and passes(option.code)]
+        options = sorted(offered, key=lambda option: (option.label, option.code))[:MAX_OPTIONS]
     return Clarification(wanted.missing, clarifying_question(wanted.missing, language), tuple(options))
 
 
@@ -61,14 +71,19 @@ def _codes(
     return [ClarificationOption(code, _label(snapshot, kind, code, language)) for code in dict.fromkeys(codes)]
 
 
-def clarify_everything(call: Call, snapshots: Sequence[Snapshot], language: str) -> Clarification:
+def clarify_everything(
+    call: Call, snapshots: Sequence[Snapshot], language: str, gate: SecurityGate = _NO_GATE
+) -> Clarification:
     """The question back to a message that asks nothing: the metrics that there are figures for."""
+    passes = gate_for(snapshots, gate)
     options = sorted(
         {
             (display_name(term, language), term.code)
             for snapshot in snapshots
             for code in snapshot.reader_at(call.options.known_at).fact_codes(call.principal.clearance, "metric")
             if (term := snapshot.glossary.metrics.get(code)) is not None
+            and passes(display_name(term, language))
+            and passes(code)
         }
     )
     return Clarification(

@@ -140,7 +140,7 @@ def decide_route(
     by_model = ModelRouter(limits.model, call, limits.classifier) if limits.route_by_model and forced is None else None
     decision = decide(reading, by_model or limits.classifier)
     if decision.wanted.missing == "metric" and not decision.asks_nothing and limits.classifier is not None:
-        asked_back = clarify(decision.wanted, call, snapshots, language)
+        asked_back = clarify(decision.wanted, call, snapshots, language, gate)
         if not asked_back.options:  # there are no figures to choose from
             decision = decide(reading)
     chosen = (
@@ -163,8 +163,8 @@ def decide_route(
             complexity=chosen.complexity,
             slots=borrowed_slots(reading, question),
             metric_queries=() if chosen.wanted.missing else _queries(chosen.wanted, limits.max_metric_queries),
-            filter_suggested=suggest_filter(reading.question, call, snapshots),
-            clarification=_clarification(chosen, call, snapshots, language),
+            filter_suggested=suggest_filter(reading.question, call, snapshots, gate),
+            clarification=_clarification(chosen, call, snapshots, language, gate),
         ),
         reading,
         _step(decision, limits) if forced is None else PlanStep("route", "caller"),
@@ -198,11 +198,11 @@ def _refused(language: str) -> Routed:
 
 
 def _clarification(
-    decision: Decision, call: Call, snapshots: Sequence[Snapshot], language: str
+    decision: Decision, call: Call, snapshots: Sequence[Snapshot], language: str, gate: SecurityGate
 ) -> Clarification | None:
     if decision.asks_nothing:
-        return clarify_everything(call, snapshots, language)
-    return clarify(decision.wanted, call, snapshots, language) if decision.wanted.missing else None
+        return clarify_everything(call, snapshots, language, gate)
+    return clarify(decision.wanted, call, snapshots, language, gate) if decision.wanted.missing else None
 
 
 def _queries(wanted: Wanted, most: int) -> tuple[MetricQuery, ...]:

@@ -1,8 +1,8 @@
 """A question cut into questions of its own, each decided on as a question of a caller is (semantics 7).
 
-What a model wrote is not trusted: a question of its is asked only when it passes the gate and names no figure, period
-or controlled name that the caller's question does not name. When one of them may not be asked, none is: the caller's
-question is asked as it is, and that is said. So nothing that was asked for is lost on the way.
+What a model wrote is not trusted: a question of its is asked only when it passes the gate and names no figure, date,
+period or controlled name that the caller's question does not name, and all of them together name each period and
+controlled name that it does. Else none is asked: the caller's question is asked as it is, and that is said.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from groundwire_server.router.model_choice import Wish, choose_word
 from groundwire_server.router.reading import Reading
 from groundwire_server.router.request import AskRequest
 from groundwire_server.router.route import Routed, RouterLimits, decide_route
-from groundwire_server.text import detect_language, normalize
+from groundwire_server.text import detect_language, find_term, normalize
 
 if TYPE_CHECKING:
     from groundwire_server.library import Snapshot
@@ -106,7 +106,9 @@ def cut_question(
     if adaptive and judged.plan[0].detail != Complexity.MULTI.name.lower():
         return judged
     made = _apply(name, routed.reading, call, snapshots, parts)
-    questions, strayed = _decide(made, request, routed.reading, call, snapshots, parts, limits)
+    questions, strayed, used = _decide(made, request, routed.reading, call, snapshots, parts, limits)
+    if made.purpose and questions and not (strayed or made.beyond):  # what is beyond is told as cut
+        strayed = int(_loses(questions, routed.reading))
     left_out = made.outside + strayed
     lost = made.degradation
     if lost is None and left_out:
@@ -120,9 +122,7 @@ def cut_question(
     if made.purpose and parts.model is not None:
         told = f"{parts.model.name}:{parts.model.model},{made.purpose},{told}"
     ran = name != "llm" or bool(made.purpose)
-    usage = judged.usage + made.usage
-    for each in questions:
-        usage += each.routed.usage
+    usage = judged.usage + made.usage + used
     return Cut(
         questions,
         (*judged.plan, *([PlanStep("decompose", name, told)] if ran else [])),
@@ -206,10 +206,11 @@ def _decide(
     snapshots: Sequence[Snapshot],
     parts: RetrievalParts,
     limits: RouterLimits,
-) -> tuple[tuple[SubQuestion, ...], int]:
-    """The questions decided on, each with the turns before it; and how many may not be asked."""
+) -> tuple[tuple[SubQuestion, ...], int, Usage]:
+    """The questions decided on, each with the turns before it; how many may not be asked; what the model was asked."""
     questions: list[SubQuestion] = []
     strayed = 0
+    used = _NO_USAGE
     turns = list(request.history)
     for text in made.questions:
         call.cancel.check("decompose")
@@ -218,12 +219,16 @@ def _decide(
         except InvalidRequest:  # it names more figures than one call may ask for
             strayed += 1
             continue
+        used += routed.usage
         if routed.reading is None or routed.asks_nothing or _strays(routed.reading, reading):
+            strayed += 1
+            continue
+        if made.purpose and _adds(routed.reading, reading, snapshots):
             strayed += 1
             continue
         questions.append(SubQuestion(text, routed))
         turns.append(Turn(TurnRole.USER, text))
-    return tuple(questions), strayed
+    return tuple(questions), strayed, used
 
 
 def _strays(part: Reading, question: Reading) -> bool:
@@ -233,11 +238,48 @@ def _strays(part: Reading, question: Reading) -> bool:
     periods = {each.period.canonical for each in question.periods if each.period is not None}
     numbers = {*_DIGITS.findall(said), *(number for period in periods for number in _DIGITS.findall(period))}
     if any(
-        (name.kind, name.axis, name.codes) not in meanings and normalize(name.raw) not in said for name in part.names
+        (name.kind, name.axis, name.codes) not in meanings and not _stands(name.raw, question) for name in part.names
     ):
         return True
     for each in part.periods:
         canonical = None if each.period is None else each.period.canonical
-        if canonical not in periods and normalize(each.text) not in said:
+        if canonical not in periods and not _stands(each.text, question):
             return True
     return not numbers.issuperset(_DIGITS.findall(normalize(part.question)))
+
+
+def _stands(words: str, question: Reading) -> bool:
+    """Whether words stand in a question between borders, and not as a part of a longer name."""
+    longer = [name.span for name in question.names]
+    return any(
+        not any(span.start <= at.start and at.end <= span.end and span != at for span in longer)
+        for at in find_term(question.question, words)
+    )
+
+
+def _adds(part: Reading, question: Reading, snapshots: Sequence[Snapshot]) -> bool:
+    """Whether a question says a date, period or figure, in digits or words, that the one it was cut from does not.
+
+    The number guard lets an answer repeat what its question says.
+    """
+    from groundwire_server.guard import adds_to  # loaded by the first question that a model cuts
+
+    glossaries = [snapshot.glossary for snapshot in snapshots]
+    return adds_to(part.question, question.question, question.language, glossaries)
+
+
+def _loses(questions: Sequence[SubQuestion], whole_question: Reading) -> bool:
+    """Whether some controlled name or period of a question stands in none of those that it was cut into."""
+    parts = [each.routed.reading for each in questions if each.routed.reading is not None]
+    meanings = {(name.kind, name.axis, name.codes) for part in parts for name in part.names}
+    periods = {each.period.canonical for part in parts for each in part.periods if each.period is not None}
+
+    def said(words: str) -> bool:
+        return any(_stands(words, part) for part in parts)
+
+    return any(
+        (name.kind, name.axis, name.codes) not in meanings and not said(name.raw) for name in whole_question.names
+    ) or any(
+        (each.period is None or each.period.canonical not in periods) and not said(each.text)
+        for each in whole_question.periods
+    )

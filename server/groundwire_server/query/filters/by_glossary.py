@@ -138,7 +138,7 @@ def _of_periods(source: FilterSource, codes: Sequence[str]) -> list[Filter]:
     return found
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=4096, typed=True)  # 2023 and 2023.0 are equal, and only one of them names a year
 def _period(value: Value, start: str, reference: date) -> Period | None:
     if isinstance(value, Period):
         return value
