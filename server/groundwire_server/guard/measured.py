@@ -46,7 +46,7 @@ _THAN_HAN = re.compile(r"(?:(?<![同环環占百之])比|较|較)\s*$")
 def unit_of_counting(text: str, at: Span) -> str:
     """The unit that the figure at a place of a folded text is counted for; empty where none is said.
 
-    >>> unit_of_counting("$3.20 a kilogram", Span(0, 5)), unit_of_counting("每吨得款13元", Span(5, 8))
+    >>> unit_of_counting("$3.20 a kilogram", Span(0, 5)), unit_of_counting("每吨得款13元", Span(4, 7))
     ('kg', 't')
     """
     behind = _PER_BEHIND.match(text, at.end)
