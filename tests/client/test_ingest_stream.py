@@ -15,6 +15,7 @@ from google.rpc import error_details_pb2, status_pb2
 
 import groundwire
 from groundwire import DocumentUpload
+from groundwire._ingest.retry import retry_delay
 from groundwire.v1 import ingest_pb2
 from tests.client.both import Connect
 from tests.client.ingest_model import Connection, Stored
@@ -128,6 +129,32 @@ def test_a_connection_that_breaks_behind_the_summary_changes_nothing(connect: Co
         assert stream.collect().summary.stored == 1
     assert isinstance(events[-1], groundwire.IngestSummary)
     assert len(server.starts) == 1
+
+
+def test_an_ingest_that_the_server_still_holds_is_waited_for(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that nobody told of the end of a connection takes a minute to find out."""
+    waited: list[float] = []
+
+    def noted(attempt: int, error: groundwire.GroundwireError) -> float:
+        waited.append(retry_delay(attempt, error))
+        return 0.0
+
+    monkeypatch.setattr("groundwire._ingest.run.retry_delay", noted)
+    server = Fragile(3)
+
+    def holding(requests: Iterator[Any], context: grpc.ServicerContext) -> Iterator[Any]:
+        if server.starts and sum(waited) < 75:
+            detail = AnyMessage()
+            detail.Pack(error_details_pb2.ErrorInfo(reason="INGEST_ID_IN_USE", domain="groundwire.v1"))
+            status = status_pb2.Status(code=10, details=[detail]).SerializeToString()
+            context.set_trailing_metadata([("grpc-status-details-bin", status)])
+            context.abort(grpc.StatusCode.ABORTED, "it is open on another connection")
+        yield from server(requests, context)
+
+    with serving(IngestDocuments=holding) as address, connect(address) as client:
+        assert client.ingest_documents(_uploads(4)).collect().summary.stored == 4
+    assert len(waited) > 9
+    assert len(server.starts) == 2
 
 
 def test_what_the_callers_own_iterator_raises_comes_through(connect: Connect) -> None:

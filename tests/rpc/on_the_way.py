@@ -24,7 +24,7 @@ from groundwire import (
 )
 from tests.support.fault_proxy import REFUSED, Inside, Line, Way
 
-__all__ = ["CALLS", "breaks", "plain", "told"]
+__all__ = ["CALLS", "begin", "breaks", "breaks_of_ingests", "plain", "told"]
 
 DAY = date(2025, 6, 30)
 QUERIES = [
@@ -95,6 +95,17 @@ _PLACES = st.one_of(
         st.sampled_from([0, 1, 5, 8, 9, 10, 14, 15, 60, 400, 1 << 20]),
     ),
 )
+# An ingest has some 500 KB to send, and what comes back is small.
+_UP_PLACES = st.integers(200, 500_000) | st.integers(200, 3_000)
+
+
+def breaks_of_ingests(most: int) -> st.SearchStrategy[list[Line]]:
+    """Up to so many connections that break while something is put in, or are refused."""
+    up = st.builds(Way, st.none() | _UP_PLACES, _ENDS, _DRIPS)
+    return st.lists(st.builds(Line, up, _WAYS) | st.just(REFUSED), min_size=1, max_size=most)
+
+
+_ENDS, _DRIPS = st.sampled_from(["reset", "end"]), st.sampled_from([1 << 16, 700])
 _WAYS = st.builds(Way, st.none() | _PLACES, st.sampled_from(["reset", "end"]), st.sampled_from([1 << 16, 700, 33]))
 
 

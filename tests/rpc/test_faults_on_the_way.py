@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from groundwire import Client, GroundwireError, Reconnecting
+from groundwire import Client, DocumentOutcome, DocumentUpload, ErrorReason, FactRecord, GroundwireError, Reconnecting
 from groundwire.v1 import admin_pb2
 from tests.client.both import KINDS
 from tests.rpc.endings import NARROW
 from tests.rpc.house import House, furnish, house
-from tests.rpc.on_the_way import CALLS, begin, breaks, plain, told
+from tests.rpc.on_the_way import CALLS, begin, breaks, breaks_of_ingests, plain, told
 from tests.support.eventually import eventually
-from tests.support.fault_proxy import REFUSED, FaultProxy, Inside, Line, Way, fault_proxy
+from tests.support.fault_proxy import REFUSED, FaultProxy, Flow, Inside, Line, Way, fault_proxy
 
 _PATIENCE = 60.0  # where a hang is the alternative
 ORDINARY = settings(max_examples=50, suppress_health_check=list(HealthCheck))
@@ -206,13 +208,14 @@ OTHERS: dict[str, Any] = {
 @pytest.mark.parametrize("silence", sorted(SILENT))
 def test_a_deadline_holds_whatever_is_silent(here: House, kind: str, silence: str) -> None:
     asked: dict[str, Any] = {
-        name: lambda client, name=name: begin(client, name, timeout=0.3).collect() for name in ("retrieve", "ask")
+        "retrieve": lambda client: begin(client, "retrieve", timeout=0.3).collect(),
+        "ask": lambda client: begin(client, "ask", timeout=0.3).collect(),
     }
     if silence != "nothing in the middle":  # an answer of one message has none
-        asked |= {name: lambda client, call=call: call(client, timeout=0.3) for name, call in OTHERS.items()}
+        asked |= {name: partial(call, timeout=0.3) for name, call in OTHERS.items()}
     for name, call in asked.items():
         with behind(here, kind, *[SILENT[silence]] * 3) as (_, client):
-            error = in_time(lambda call=call, client=client: failure(lambda: call(client)))
+            error = in_time(partial(failure, call, client))
             assert error.status == "DEADLINE_EXCEEDED", name
 
 
@@ -228,9 +231,9 @@ def test_a_deadline_is_one_for_all_tries(here: House, kind: str) -> None:
         assert len(proxy.connections) == 1
 
 
-def failure(call: Any) -> GroundwireError:
+def failure(call: Any, client: Client) -> GroundwireError:
     with pytest.raises(GroundwireError) as caught:
-        call()
+        call(client)
     return caught.value
 
 
@@ -271,10 +274,14 @@ def test_a_reader_that_gets_it_in_drops(here: House, whole: Whole, kind: str) ->
         reader.start()
         down = proxy.connections[0].down
         while reader.is_alive():
-            before = down.passed
+            granted = down.passed + 1_003
             down.grant(1_003)
-            eventually(lambda before=before: down.passed > before or not reader.is_alive())
+            eventually(partial(_is_taken, down, granted, reader), 0.5)
         assert told(frames) == whole["retrieve"][0]
+
+
+def _is_taken(down: Flow, granted: int, reader: threading.Thread) -> bool:
+    return down.passed >= granted or not reader.is_alive()
 
 
 def test_a_reader_that_was_taken_for_idle_goes_on(here: House, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -293,3 +300,129 @@ def test_a_reader_that_was_taken_for_idle_goes_on(here: House, kind: str, monkey
         assert error is None
         assert plain(stream.collect()) == expected
         assert sum(isinstance(frame, Reconnecting) for frame in [*frames, *rest]) == 1
+
+
+# ---- ingests -------------------------------------------------------------------------------------------------------
+
+LARGE = ("売上高 rose in 大阪, and costs fell. " * 9_000).encode()  # some 400 KB: two parts
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    with house(tmp_path_factory.mktemp("stored") / "data", server__keepalive_seconds=1) as served:
+        yield served
+        assert nothing_left(served)
+
+
+def uploads(prefix: str) -> list[DocumentUpload]:
+    """Some in one part, one in two, one that is refused, and one again with other content."""
+    small = [DocumentUpload(f"{prefix}/{place}.md", f"{prefix} {place} wombat".encode() * 20) for place in range(12)]
+    return [
+        *small[:6],
+        DocumentUpload(f"{prefix}/large.md", LARGE),
+        DocumentUpload(f"{prefix}/empty.md", b""),
+        *small[6:],
+        DocumentUpload(f"{prefix}/0.md", b"at last"),
+    ]
+
+
+_NUMBER = itertools.count(1)
+
+
+def assert_stored_once(stored: House, kind: str, lines: list[Line]) -> None:
+    """What was told to be stored is; in the end all of it is, once; an ingest that failed is taken up by its id."""
+    prefix = f"{kind}{next(_NUMBER)}"
+    told_of: dict[tuple[str, int], int] = {}
+    with behind(stored, kind, *lines) as (_, client):
+        stream = client.ingest_documents(uploads(prefix))
+        events, error = in_time(lambda: read(stream))
+        outcomes = [event for event in events if isinstance(event, DocumentOutcome)]
+        told_of = {(each.doc_id, each.seq): each.revision for each in outcomes if each.error is None}
+        assert len(told_of) == sum(each.error is None for each in outcomes)  # none is told twice
+        ingest_id = stream.ingest_id
+        if error is None:
+            report = stream.collect()
+            assert len(report.outcomes) == len(uploads(prefix))
+            assert (report.summary.stored, report.summary.unchanged, report.summary.failed) == (14, 0, 1)
+    with Client(stored.server.address) as direct:
+        there = {each.doc_id: each for each in direct.list_documents(prefix=f"{prefix}/")}
+        for (doc_id, _), revision in told_of.items():
+            assert there[doc_id].revision >= revision >= 1
+        if error is not None:
+            assert error.status in ("UNAVAILABLE", "INTERNAL", "UNKNOWN", "CANCELLED"), error
+            again = taken_up(direct, prefix, ingest_id)
+            assert again.summary.failed == 1
+            there = {each.doc_id: each for each in direct.list_documents(prefix=f"{prefix}/")}
+        names = {each.doc_id for each in uploads(prefix)} - {f"{prefix}/empty.md"}
+        assert {doc_id: each.revision for doc_id, each in there.items()} == {
+            doc_id: 2 if doc_id == f"{prefix}/0.md" else 1 for doc_id in names
+        }
+        assert there[f"{prefix}/large.md"].content_bytes == len(LARGE)
+
+
+def taken_up(client: Client, prefix: str, ingest_id: str) -> Any:
+    """The same ingest by another client, once the server has let go of it."""
+    reports: list[Any] = []
+
+    def is_through() -> bool:
+        try:
+            reports.append(client.ingest_documents(uploads(prefix), ingest_id=ingest_id).collect())
+        except GroundwireError as error:
+            if error.reason is not ErrorReason.INGEST_ID_IN_USE:
+                raise
+            return False
+        return True
+
+    assert eventually(is_through, 30)
+    return reports[0]
+
+
+@settings(ORDINARY, max_examples=15)
+@given(lines=breaks_of_ingests(4))
+def test_documents_are_stored_once(stored: House, kind: str, lines: Any) -> None:
+    assert_stored_once(stored, kind, lines)
+
+
+@pytest.mark.slow
+@settings(THOROUGH, max_examples=150)
+@given(lines=breaks_of_ingests(7))
+def test_documents_are_stored_once_many_more(stored: House, kind: str, lines: Any) -> None:
+    assert_stored_once(stored, kind, lines)
+
+
+@settings(ORDINARY, max_examples=5)
+@given(lines=breaks_of_ingests(3))
+def test_figures_are_stored_once(stored: House, kind: str, lines: Any) -> None:
+    entity = f"{kind}{next(_NUMBER)}"
+    records = [
+        FactRecord("REVENUE", entity, f"FY{1900 + place}", str(place), "a.md", f"line={place}" + "x" * 300)
+        for place in range(100)
+    ]
+    with behind(stored, kind, Line(up=Way(None)), *lines) as (proxy, client):
+        stream = client.ingest_facts(records)
+        next(stream)  # it is accepted
+        proxy.reset()
+        _, error = in_time(lambda: read(stream))
+        if error is None:
+            report = stream.collect()
+            assert (report.summary.stored, report.summary.failed, report.rejected) == (100, 0, ())
+    with Client(stored.server.address) as direct:
+        listed = [each.fact.period for each in direct.list_facts(entity=entity, include_versions=True)]
+        assert len(listed) == len(set(listed))
+        assert error is not None or len(listed) == 100
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("way", ["up", "down"])
+def test_an_ingest_over_a_half_open_connection_goes_on(stored: House, kind: str, way: str) -> None:
+    """The server holds the ingest until it has found out by itself."""
+    lost = Way(40_000, "vanish") if way == "up" else Way(Inside("DATA", 4, 3), "vanish")
+    line = Line(up=lost) if way == "up" else Line(down=lost)
+    prefix = f"half{next(_NUMBER)}"
+    with behind(stored, kind, line) as (proxy, client):
+        stream = client.ingest_documents(uploads(prefix))
+        events, error = in_time(lambda: read(stream))
+        assert error is None
+        assert stream.collect().summary.stored == 14
+        assert any(isinstance(event, Reconnecting) for event in events)
+        assert proxy.befallen == 1

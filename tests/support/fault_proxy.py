@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
-__all__ = ["REFUSED", "Connection", "FaultProxy", "Inside", "Line", "Way", "fault_proxy"]
+__all__ = ["REFUSED", "Connection", "FaultProxy", "Flow", "Inside", "Line", "Way", "fault_proxy"]
 
 T = TypeVar("T")
 Then = Literal["reset", "end", "vanish", "hold"]

@@ -5,9 +5,11 @@ from __future__ import annotations
 from groundwire._errors import BrokenStream, GroundwireError
 from groundwire._model.reason import ErrorReason
 
-__all__ = ["MAX_ATTEMPTS", "is_worth_a_retry", "retry_delay"]
+__all__ = ["MAX_ATTEMPTS", "is_worth_a_retry", "most_attempts", "retry_delay"]
 
 MAX_ATTEMPTS = 8
+# A minute and a half: a server that nobody told of an end takes a minute to find out, and holds the ingest until then.
+_ATTEMPTS_IN_USE = 24
 _PASSING = {
     ErrorReason.INGEST_ID_IN_USE,  # the server has not noticed yet that the connection before is gone
     ErrorReason.NOT_SERVING,
@@ -23,6 +25,15 @@ def is_worth_a_retry(error: GroundwireError) -> bool:
     if isinstance(error, BrokenStream) or error.reason in _PASSING:
         return True
     return error.reason is ErrorReason.UNSPECIFIED and error.status in _BROKEN
+
+
+def most_attempts(error: GroundwireError) -> int:
+    """How many in a row are made before one that ends like this is the last.
+
+    >>> most_attempts(BrokenStream(""))
+    8
+    """
+    return _ATTEMPTS_IN_USE if error.reason is ErrorReason.INGEST_ID_IN_USE else MAX_ATTEMPTS
 
 
 def retry_delay(attempt: int, error: GroundwireError) -> float:

@@ -13,7 +13,7 @@ from typing import NoReturn
 from groundwire._errors import BrokenStream, GroundwireError
 from groundwire._ingest.machine import IngestEvent, IngestMachine, Need
 from groundwire._ingest.parts import Part, Upload
-from groundwire._ingest.retry import MAX_ATTEMPTS, is_worth_a_retry, retry_delay
+from groundwire._ingest.retry import is_worth_a_retry, most_attempts, retry_delay
 from groundwire._model.ingest import DocumentOutcome, IngestAck, Reconnecting, RejectedRow, RowsRejected
 from groundwire._model.result import IngestReport
 
@@ -121,7 +121,7 @@ class IngestRun:
         if self._fault is not None:
             self.give_up(self._fault)
         self._attempt += 1
-        if not self._was_accepted or self._attempt > MAX_ATTEMPTS or not is_worth_a_retry(error):
+        if not self._was_accepted or self._attempt > most_attempts(error) or not is_worth_a_retry(error):
             self.give_up(error)
         self.delay = retry_delay(self._attempt, error)
         self._events.append(Reconnecting(self._attempt, self.delay, error.message))
