@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import click
@@ -15,17 +15,6 @@ from groundwire_server.cli.options import COUNT, WORDS
 __all__ = ["asks_for_model", "changed_library", "library_settings_options"]
 
 _OF_INDEX = ("chunker", "chunk_chars", "overlap_chars", "embedder", "contextual_header", "relation_extractor")
-_IN_TUNING = (
-    "adaptive",
-    "corrective",
-    "corrective_judge",
-    "decomposition",
-    "filter_extractor",
-    "fusion",
-    "glossary_variants",
-    "graph",
-    "query_transform",
-)
 _TYPES = [each.name.lower() for each in AttributeType if each is not AttributeType.UNSPECIFIED]
 
 
@@ -84,8 +73,8 @@ def changed_library(library: Library, said: dict[str, Any]) -> Library:
             raise click.UsageError(f"--attribute {name}={kind}: {kind!r} is none of {', '.join(_TYPES)}.")
         declared[name] = AttributeSpec(name, AttributeType.read(kind.upper()))
     # Some settings are shown as tuning; the options name them like the others, and win.
-    shown = library.tuning or RetrievalTuning()
-    tuning = RetrievalTuning(**{name: getattr(shown, name) for name in _IN_TUNING if name not in settings})
+    unsaid: dict[str, Any] = {each.name: each.default for each in fields(RetrievalTuning) if each.name in settings}
+    tuning = replace(library.tuning or RetrievalTuning(), **unsaid)
     return Library(
         library.library_id,
         library.description if said["description"] is None else said["description"],

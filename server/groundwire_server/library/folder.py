@@ -185,14 +185,9 @@ class DataFolder:
     def close(self) -> None:
         """Close every library and let go of the folder."""
         with self._guard:
-            if self._closed:
-                return
-            self._closed = True
-            for library in self._open.values():
-                library.close()
-            self._open.clear()
-            self._file.close()
-            self._lock.release()
+            if self._close_libraries():
+                self._file.close()
+                self._lock.release()
 
     def __enter__(self) -> DataFolder:
         return self
@@ -209,20 +204,33 @@ class DataFolder:
         is_new = not folder.exists()
         try:
             with disk_errors(folder):
-                library = Library(
-                    folder, library_id, secret=self.secret, config=config, deriver=self._deriver, now=self._now
+                return self._introduced(
+                    Library(folder, library_id, secret=self.secret, config=config, deriver=self._deriver, now=self._now)
                 )
-                try:
-                    if self._opened is not None:
-                        self._opened(library)
-                except BaseException:
-                    library.close()
-                    raise
         except BaseException:
             if is_new:
                 shutil.rmtree(folder, ignore_errors=True)
             raise
+
+    def _introduced(self, library: Library) -> Library:
+        """A library that was opened, when whoever wants to know of it does."""
+        try:
+            if self._opened is not None:
+                self._opened(library)
+        except BaseException:
+            library.close()
+            raise
         return library
+
+    def _close_libraries(self) -> bool:
+        """Whether there were any to close: the folder was open until now. The caller holds the guard."""
+        if self._closed:
+            return False
+        self._closed = True
+        for library in self._open.values():
+            library.close()
+        self._open.clear()
+        return True
 
     def _adopt(self) -> None:
         """The folders are what counts: one that was copied in is listed, one that was taken away is not."""

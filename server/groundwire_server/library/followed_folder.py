@@ -108,21 +108,15 @@ class FollowedFolder(DataFolder):
         self._end.set()
         self._thread.join()
         with self._following, self._guard:
-            if self._closed:
-                return
-            self._closed = True
-            for library in self._open.values():
-                library.close()
-            self._open.clear()
-            self._file.close()
+            if self._close_libraries():
+                self._file.close()
 
     def _keep_following(self) -> None:
         while not self._end.wait(_EVERY_SECONDS):
             try:
                 self.follow(patient=True)
             except Exception as error:  # noqa: BLE001 - whatever it is, the next look may be better
-                reason = error.reason.name if isinstance(error, GroundwireError) else type(error).__name__
-                _log.warning("the data folder cannot be followed now: %s", reason)
+                _log.warning("the data folder cannot be followed now: %s", _why(error))
 
     def _follow(self, library: Library, *, patient: bool) -> None:
         assert isinstance(library, FollowedLibrary)
@@ -130,8 +124,7 @@ class FollowedFolder(DataFolder):
             if library.follow(patient=True) if patient else library.catch_up():
                 self._moved(library)
         except Exception as error:  # noqa: BLE001 - one library that is damaged must not keep the others back
-            reason = error.reason.name if isinstance(error, GroundwireError) else type(error).__name__
-            _log.warning("library %s cannot be followed now: %s", library.library_id, reason)
+            _log.warning("library %s cannot be followed now: %s", library.library_id, _why(error))
 
     def _let_go(self) -> None:
         """Close those that are not there any more, and those in whose place there are others of the same id."""
@@ -144,14 +137,12 @@ class FollowedFolder(DataFolder):
 
     def _make(self, library_id: str, config: LibraryConfig | None) -> Library:
         self._made_at[library_id] = self._watched.created_at(library_id)
-        library = FollowedLibrary(self.path / LIBRARIES / library_id, library_id, secret=self.secret)
-        try:
-            if self._opened is not None:
-                self._opened(library)
-        except BaseException:
-            library.close()
-            raise
-        return library
+        return self._introduced(FollowedLibrary(self.path / LIBRARIES / library_id, library_id, secret=self.secret))
+
+
+def _why(error: Exception) -> str:
+    """The reason, or the type: no text of an exception goes into the log."""
+    return error.reason.name if isinstance(error, GroundwireError) else type(error).__name__
 
 
 def _only_reads() -> Unavailable:

@@ -10,20 +10,8 @@ from groundwire_server.rpc.named_settings import NAMED, default_text, setting_te
 
 __all__ = ["encode_library"]
 
-# Settings that have a field of their own.
-_IN_TUNING = frozenset(
-    {
-        "adaptive",
-        "corrective",
-        "corrective_judge",
-        "decomposition",
-        "filter_extractor",
-        "fusion",
-        "glossary_variants",
-        "graph",
-        "query_transform",
-    }
-)
+# The others have a field of their own.
+_BY_NAME_ALONE = sorted(NAMED.keys() - narrative_pb2.RetrievalTuning.DESCRIPTOR.fields_by_name.keys())
 
 
 def encode_library(info: LibraryInfo) -> admin_pb2.Library:
@@ -52,7 +40,7 @@ def encode_library(info: LibraryInfo) -> admin_pb2.Library:
             relation_extractor=config.relation_extractor,
         ),
         tuning=_tuning(config),
-        settings=[_setting(config, name) for name in sorted(NAMED.keys() - _IN_TUNING)],
+        settings=[_setting(config, name) for name in _BY_NAME_ALONE],
     )
     if info.embedding_coverage is not None:
         message.embedding_coverage = info.embedding_coverage
