@@ -44,6 +44,9 @@ CUT = RetrievalTuning(decomposition="rules")
 CALLS: dict[str, Any] = {
     "retrieve": lambda client, **more: client.retrieve("report about rivers", top_k=50, **more),
     "retrieve ja": lambda client, **more: client.retrieve("日本の人口 東京", top_k=5, **more),
+    "few tokens": lambda client, **more: client.retrieve("report about rivers", top_k=50, token_budget=300, **more),
+    "traced": lambda client, **more: client.retrieve("rivers bread", top_k=20, explain="TRACE", **more),
+    "ask traced": lambda client, **more: client.ask(TWO, top_k=20, tuning=CUT, explain="TRACE", **more),
     "metric": lambda client, **more: client.query_metric(QUERIES, calculations=CALCULATIONS, **more),
     "graph": lambda client, **more: client.neighborhood(["entity:JPN"], max_hops=3, **more),
     "compare": lambda client, **more: client.compare("population", "2020", ["Japan", "Asia"], **more),
@@ -56,7 +59,7 @@ CALLS: dict[str, Any] = {
 
 def begin(client: Client, name: str, **more: Any) -> Any:
     """The stream of a call."""
-    return CALLS[name](client, reference_date=DAY, libraries=["default"], **more)
+    return CALLS[name](client, reference_date=DAY, **{"libraries": ["default"], **more})
 
 
 def told(frames: Iterable[Any]) -> list[Any]:

@@ -51,7 +51,7 @@ def _small_batches_and_short_pauses() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     folder = tmp_path_factory.mktemp("way") / "data"
-    with house(folder, server__keepalive_seconds=1, limits__reader_idle_seconds=1) as served:
+    with house(folder, server__keepalive_seconds=2, limits__reader_idle_seconds=1) as served:
         furnish(served)
         served.admin.SaveLibrary(admin_pb2.SaveLibraryRequest(library=admin_pb2.Library(library_id="bulk")))
         served.store({f"{n}.txt": f"{n} marmot " + "山と川。" * 100 for n in range(150)}, library="bulk")

@@ -262,7 +262,7 @@ class FaultProxy:
         self._port: int = self._holder.getsockname()[1]
         self.address = f"127.0.0.1:{self._port}"
         self._listener: asyncio.Server | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._sides: list[asyncio.StreamWriter] = []
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
@@ -293,7 +293,6 @@ class FaultProxy:
     def close(self) -> None:
         """Reset all, and take no more."""
         self.refuse()
-        self.reset()
         self._run(self._end())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(30)
@@ -317,10 +316,7 @@ class FaultProxy:
             self._listener = None
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._sides.append(writer)
         line = self.lines.pop(0) if self.lines else Line()
         host, _, port = self.target.rpartition(":")
         try:
@@ -332,17 +328,22 @@ class FaultProxy:
             writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
             writer.transport.abort()
             return
+        self._sides.append(far[1])
         connection = Connection(line, self._soon, (reader, writer), far)
         self.connections.append(connection)
         with suppress(asyncio.CancelledError):  # of `close`
             await connection.carry()
 
     async def _end(self) -> None:
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        for _ in range(2):
-            await asyncio.sleep(0)  # transports close in the next rounds of the loop
+        for _ in range(3):
+            await asyncio.sleep(0)  # those that were accepted in the last moment come to `_accept`
+        while tasks := asyncio.all_tasks() - {asyncio.current_task()}:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        for side in self._sides:
+            side.transport.abort()
+        await asyncio.gather(*(side.wait_closed() for side in self._sides), return_exceptions=True)
 
 
 def _bound(port: int) -> socket.socket:
