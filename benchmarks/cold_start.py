@@ -28,9 +28,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import grpc
 from house import has_model, stored
-from report import CACHE, ROOT, SHARED, Report, questions, say
+from report import CACHE, ROOT, SHARED, Report, has_corpus, questions, say
+from server_process import channel_to
 from warm_server import METHOD
 
 from groundwire.v1 import narrative_pb2, stream_pb2
@@ -59,8 +59,7 @@ def main() -> int:
     options.add_argument("--shared", type=Path, default=SHARED, help="folder with tools/ and data/")
     options.add_argument("--cache", type=Path, default=CACHE, help="folder of stored libraries")
     given = options.parse_args()
-    if not (given.shared / "tools" / "make_corpus.py").exists():
-        say(f"No corpus: {given.shared}/tools/make_corpus.py is not there. Name the folder with --shared DIR.")
+    if not has_corpus(given.shared):
         return 2
     question = questions(given.shared, 1)[0]
     report = Report("cold_start")
@@ -129,7 +128,7 @@ def serving(data: Path, models: Path, hybrid: bool) -> Iterator[Callable[[bytes]
         if "answers on" not in said:
             raise RuntimeError("the server did not start")
         address = said.partition("answers on ")[2].partition(",")[0]
-        with grpc.insecure_channel(address, [("grpc.enable_http_proxy", 0)]) as channel:
+        with channel_to(address) as channel:
             call: Any = channel.unary_stream(METHOD)
             yield lambda asked: list(call(asked))
     finally:

@@ -14,20 +14,19 @@ import argparse
 import hashlib
 import json
 import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from groundwire_server.evidence import Call, Label, Snippets, Span, Summary
-from groundwire_server.library import Library, Snapshot
+from question_sets import read_lines, set_library
+from report import SHARED, say
+
+from groundwire_server.evidence import Call, Snippets, Summary
+from groundwire_server.library import Snapshot
 from groundwire_server.narrative import RetrievalMode, RetrievalTuning, RetrieveRequest, retrieve
 from groundwire_server.security import local_principal
-from groundwire_server.store import NewChunk, NewDocument
 
-ROOT = Path(__file__).resolve().parent.parent
 SETS = {
     "en": ("scifact", "tatqa", "qmsum", "musique", "hotpotqa", "2wiki"),
     "ja": ("jaquad", "jsquad"),
@@ -50,7 +49,7 @@ def main() -> int:
     """Run and print; 2 when the data is not there."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--queries", type=int, default=200, help="questions of each set")
-    options.add_argument("--shared", type=Path, default=ROOT.parent / "shared", help="folder with data/")
+    options.add_argument("--shared", type=Path, default=SHARED, help="folder with data/")
     chosen = options.parse_args()
     data = chosen.shared / "data"
     if not data.exists():
@@ -61,7 +60,7 @@ def main() -> int:
         sets = {name: read_questions(data / name, chosen.queries) for name in names}
         with ExitStack() as open_libraries:
             for name in names:
-                snapshot = open_libraries.enter_context(library(data / name))
+                snapshot = open_libraries.enter_context(set_library(data / name))
                 own = sets[name]
                 others = [
                     each
@@ -106,26 +105,6 @@ def ask(question: str, snapshot: Snapshot, *, corrective: bool) -> tuple[list[st
     return found, summary.refusal is not None
 
 
-@contextmanager
-def library(folder: Path) -> Iterator[Snapshot]:
-    """The documents of a set in a library of their own."""
-    with tempfile.TemporaryDirectory() as place:
-        made = Library(Path(place) / "default", "default", secret=b"benchmark")
-        with made.writing() as writer:
-            for line in read_lines(folder / "corpus.jsonl"):
-                writer.replace_document(document(line["doc_id"], line["title"], line["text"]))
-        yield made.snapshot()
-        made.close()
-
-
-def document(doc_id: str, title: str, text: str) -> NewDocument:
-    """One chunk, the whole text; the title is indexed with it."""
-    raw = text.encode("utf-8", "surrogatepass")
-    chunk = NewChunk(Span(0, len(text)), f"{len(doc_id)}", header=title)
-    digest = hashlib.sha256(raw).digest()
-    return NewDocument(doc_id, title, "text/plain", text, digest, len(raw), "whole", (chunk,), Label.INTERNAL)
-
-
 def read_questions(folder: Path, count: int) -> Asked:
     """So many questions that something in the set answers, by a hash of their ids."""
     relevant: dict[str, set[str]] = {}
@@ -138,19 +117,9 @@ def read_questions(folder: Path, count: int) -> Asked:
     return Asked(folder.name, questions[:count], relevant)
 
 
-def read_lines(path: Path) -> list[dict[str, Any]]:
-    """One JSON object a line; lines end at newline alone."""
-    return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
-
-
 def share(value: float | None) -> str:
     """Three digits; a dash where there is nothing to share."""
     return "-" if value is None else f"{value:.3f}"
-
-
-def say(line: str) -> None:
-    """Print, at once."""
-    print(line, flush=True)
 
 
 if __name__ == "__main__":

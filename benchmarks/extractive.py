@@ -10,23 +10,20 @@ one JSON line per row and a table. Words alone, one document a chunk, through `r
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from groundwire_server.evidence import Call, Label, Span
-from groundwire_server.library import Library, Snapshot
+from question_sets import read_lines, set_library
+from report import SHARED, say
+
+from groundwire_server.evidence import Call
+from groundwire_server.library import Snapshot
 from groundwire_server.narrative import RetrievalMode
 from groundwire_server.router import AnswerOrigin, AnswerPart, AskRequest, Route, ask
 from groundwire_server.security import local_principal
-from groundwire_server.store import NewChunk, NewDocument
 
-ROOT = Path(__file__).resolve().parent.parent
 OWN = ("hotpotqa", "2wiki", "jaquad", "jsquad", "drcd", "cmrc2018")
 STRANGE = (
     ("hotpotqa", "tatqa"),
@@ -42,7 +39,7 @@ def main() -> int:
     """Run and print; 2 when the shared data is not there."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--queries", type=int, default=100, help="the first so many of each set")
-    options.add_argument("--shared", type=Path, default=ROOT.parent / "shared", help="folder with data/")
+    options.add_argument("--shared", type=Path, default=SHARED, help="folder with data/")
     chosen = options.parse_args()
     data = chosen.shared / "data"
     if not data.exists():
@@ -54,7 +51,7 @@ def main() -> int:
         asked = [
             query for query in read_lines(data / questions / "queries.jsonl") if answers(query) or questions != texts
         ]
-        with library(data / texts) as snapshot:
+        with set_library(data / texts) as snapshot:
             results.append(measure(questions, texts, asked[: chosen.queries], snapshot))
         row = results[-1]
         held = "-" if row["answer_quoted"] is None else f"{row['answer_quoted']:.3f}"
@@ -62,26 +59,6 @@ def main() -> int:
     for row in results:
         say(json.dumps(row))
     return 0
-
-
-@contextmanager
-def library(folder: Path) -> Iterator[Snapshot]:
-    """The documents of a set in a library of their own."""
-    with tempfile.TemporaryDirectory() as place:
-        made = Library(Path(place) / "default", "default", secret=b"benchmark")
-        with made.writing() as writer:
-            for line in read_lines(folder / "corpus.jsonl"):
-                writer.replace_document(document(line["doc_id"], line["title"], line["text"]))
-        yield made.snapshot()
-        made.close()
-
-
-def document(doc_id: str, title: str, text: str) -> NewDocument:
-    """One chunk, the whole text; the title is indexed with it."""
-    raw = text.encode("utf-8", "surrogatepass")
-    chunk = NewChunk(Span(0, len(text)), f"{len(doc_id)}", header=title)
-    digest = hashlib.sha256(raw).digest()
-    return NewDocument(doc_id, title, "text/plain", text, digest, len(raw), "whole", (chunk,), Label.INTERNAL)
 
 
 def measure(name: str, texts: str, asked: list[dict[str, Any]], snapshot: Snapshot) -> dict[str, Any]:
@@ -113,16 +90,6 @@ def answers(query: dict[str, Any]) -> list[str]:
 def folded(text: str) -> str:
     """Text without blanks and case."""
     return "".join(text.lower().split())
-
-
-def read_lines(path: Path) -> list[dict[str, Any]]:
-    """One JSON object a line; lines end at newline alone."""
-    return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
-
-
-def say(line: str) -> None:
-    """Print, at once."""
-    print(line, flush=True)
 
 
 if __name__ == "__main__":

@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import hashlib
 import json
 import math
 import sys
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
+
+from question_sets import read_lines, stored_texts, whole_document
+from report import SHARED, say
 
 from groundwire_server.evidence import (
     Attribute,
@@ -27,26 +28,23 @@ from groundwire_server.evidence import (
     CallOptions,
     Filter,
     Header,
-    Label,
     Operator,
     Predicate,
     Snippets,
-    Span,
 )
 from groundwire_server.glossary import EntityTerm, Glossary
-from groundwire_server.library import Library, Snapshot
+from groundwire_server.library import Snapshot
 from groundwire_server.narrative import RetrievalMode, RetrievalTuning, RetrieveRequest, retrieve
 from groundwire_server.security import local_principal
-from groundwire_server.store import NewChunk, NewDocument
+from groundwire_server.store import NewDocument
 
-ROOT = Path(__file__).resolve().parent.parent
 Query = dict[str, Any]
 
 
 def main() -> int:
     """Run and print; 2 when the data is not there."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--shared", type=Path, default=ROOT.parent / "shared", help="folder with data/")
+    options.add_argument("--shared", type=Path, default=SHARED, help="folder with data/")
     folder = options.parse_args().shared / "data" / "financebench"
     if not folder.exists():
         say("Needed: the shared data (--shared DIR).")
@@ -102,32 +100,19 @@ def ndcg(found: list[str], relevant: dict[str, float]) -> float:
     return gained / sum(grade / math.log2(rank + 1) for rank, grade in enumerate(ideal, start=1))
 
 
-@contextmanager
-def library(folder: Path) -> Iterator[Snapshot]:
+def library(folder: Path) -> AbstractContextManager[Snapshot]:
     """The pages of the set in a library of their own, with a glossary of the companies."""
     with gzip.open(folder / "corpus.jsonl.gz", "rt", encoding="utf-8") as file:
         lines = [json.loads(line) for line in file]
     companies = sorted({line["meta"]["entity"] for line in lines})
-    with tempfile.TemporaryDirectory() as place:
-        made = Library(Path(place) / "default", "default", secret=b"benchmark")
-        made.set_glossary(Glossary([EntityTerm(f"E{n}", label=name) for n, name in enumerate(companies)]))
-        with made.writing() as writer:
-            for line in lines:
-                writer.replace_document(document(line))
-        yield made.snapshot()
-        made.close()
+    glossary = Glossary([EntityTerm(f"E{n}", label=name) for n, name in enumerate(companies)])
+    return stored_texts(map(page, lines), glossary)
 
 
-def document(line: dict[str, Any]) -> NewDocument:
-    """One chunk, the whole page; the title is indexed with it."""
-    text, doc_id, title, meta = line["text"], line["doc_id"], line["title"], line["meta"]
-    raw = text.encode("utf-8", "surrogatepass")
-    chunk = NewChunk(Span(0, len(text)), f"{len(doc_id)}", header=title)
-    attributes = tuple(Attribute(name, meta[name]) for name in ("entity", "parent", "period"))
-    digest = hashlib.sha256(raw).digest()
-    return NewDocument(
-        doc_id, title, "text/plain", text, digest, len(raw), "whole", (chunk,), Label.INTERNAL, attributes=attributes
-    )
+def page(line: dict[str, Any]) -> NewDocument:
+    """One chunk, the whole page, with what is known of it."""
+    attributes = [Attribute(name, line["meta"][name]) for name in ("entity", "parent", "period")]
+    return whole_document(line["doc_id"], line["title"], line["text"], attributes)
 
 
 def read_qrels(path: Path) -> dict[str, dict[str, float]]:
@@ -138,16 +123,6 @@ def read_qrels(path: Path) -> dict[str, dict[str, float]]:
         if float(grade) > 0:
             found.setdefault(query_id, {})[doc_id] = float(grade)
     return found
-
-
-def read_lines(path: Path) -> list[dict[str, Any]]:
-    """One JSON object a line; lines end at newline alone."""
-    return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
-
-
-def say(line: str) -> None:
-    """Print, at once."""
-    print(line, flush=True)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from house import DOCUMENT_CHUNKS, corpus_file
-from report import CACHE, ROOT, SHARED, Report, say
+from report import CACHE, ROOT, SHARED, Report, has_corpus
 
 FILES_A_FOLDER = 100
 PDF_FILES = 200
@@ -42,8 +42,7 @@ def main() -> int:
     options.add_argument("--shared", type=Path, default=SHARED, help="folder with tools/ and data/")
     options.add_argument("--cache", type=Path, default=CACHE, help="folder of corpora")
     given = options.parse_args()
-    if not (given.shared / "tools" / "make_corpus.py").exists():
-        say(f"No corpus: {given.shared}/tools/make_corpus.py is not there. Name the folder with --shared DIR.")
+    if not has_corpus(given.shared):
         return 2
     report = Report("folder")
     for rows in map(int, given.rows.split(",")):

@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from house import DOCUMENT_CHUNKS, corpus_file, upload
-from report import CACHE, ROOT, SHARED, Report, say
+from report import CACHE, ROOT, SHARED, Report, has_corpus, say
 
 GOAL = 15_000.0
 GROUP_DOCUMENTS = 100
@@ -56,8 +56,7 @@ def main() -> int:
     given = options.parse_args()
     if given.way:
         return run(given.way, int(given.sizes), corpus_file(given.cache, given.shared, int(given.sizes)))
-    if not (given.shared / "tools" / "make_corpus.py").exists():
-        say(f"No corpus: {given.shared}/tools/make_corpus.py is not there. Name the folder with --shared DIR.")
+    if not has_corpus(given.shared):
         return 2
     report = Report("ingest")
     for size in map(int, given.sizes.split(",")):

@@ -25,7 +25,7 @@ import uvloop
 from house import stored
 from load_client import ENDINGS, METHOD, Outcome, Soak, health_checks, in_open_loop, open_channels, soak
 from load_server import LoadedServer, started
-from report import CACHE, ROOT, SHARED, Report, questions, say
+from report import CACHE, ROOT, SHARED, Report, has_corpus, questions, say
 
 TOP_K = 20
 CHANNELS = 16
@@ -46,8 +46,7 @@ def main() -> int:
     options.add_argument("--cache", type=Path, default=CACHE, help="folder of stored corpora")
     options.add_argument("--setting", action="append", default=[], metavar="NAME=VALUE", help="of the server")
     chosen = options.parse_args()
-    if not (chosen.shared / "tools" / "make_corpus.py").exists():
-        say(f"No corpus: {chosen.shared}/tools/make_corpus.py is not there. Name the folder with --shared DIR.")
+    if not has_corpus(chosen.shared):
         return 2
     report = Report("load")
     data = stored(chosen.cache, chosen.shared, chosen.size, ROOT / ".cache" / "no-models")

@@ -10,36 +10,27 @@ import asyncio
 import gc
 import json
 import os
-import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from server_process import ServerProcess, server_process
+
 __all__ = ["LoadedServer", "started"]
 
 
-class LoadedServer:
+class LoadedServer(ServerProcess):
     """The process, seen from outside."""
-
-    def __init__(self, process: subprocess.Popen[str], address: str) -> None:
-        self._process = process
-        self.address = address
-        self.pid = process.pid
-
-    def cpu_seconds(self) -> float:
-        """CPU time of the process so far; the clock's id is made of the process's as clock_getcpuclockid(3) does."""
-        return time.clock_gettime((~self.pid << 3) | 2)
 
     def state(self) -> dict[str, Any]:
         """What is in it now: leftovers by name, `tasks`, `descriptors`, `rss_mib`, `refused_ms` since the last time."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write("state\n")
-        self._process.stdin.flush()
-        found: dict[str, Any] = json.loads(self._process.stdout.readline())
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write("state\n")
+        self.process.stdin.flush()
+        found: dict[str, Any] = json.loads(self.process.stdout.readline())
         return found
 
 
@@ -47,18 +38,8 @@ class LoadedServer:
 def started(data: Path, **settings: object) -> Iterator[LoadedServer]:
     """A server over a data folder. Settings by dotted name, dots written as two underscores."""
     given = {name.replace("__", "."): value for name, value in settings.items()}
-    command = [sys.executable, __file__, str(data), json.dumps(given)]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        address = process.stdout.readline().strip()
-        if not address:
-            raise RuntimeError("the server did not start")
-        yield LoadedServer(process, address)
-    finally:
-        process.stdin.close()
-        process.wait(60)
+    with server_process(__file__, data, json.dumps(given)) as server:
+        yield LoadedServer(server.process, server.address)
 
 
 class _Refusals:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from house import stored
 from query import FILTERS, LEXICAL, request
-from report import CACHE, ROOT, SHARED, Report, questions, say
+from report import CACHE, ROOT, SHARED, Report, has_corpus, questions
 from warm_server import started
 
 QUESTIONS = 60
@@ -30,8 +30,7 @@ def main() -> int:
     options.add_argument("--cache", type=Path, default=CACHE, help="folder of stored libraries")
     options.add_argument("--models", type=Path, default=ROOT / ".cache" / "models", help="folder of prepared models")
     given = options.parse_args()
-    if not (given.shared / "tools" / "make_corpus.py").exists():
-        say(f"No corpus: {given.shared}/tools/make_corpus.py is not there. Name the folder with --shared DIR.")
+    if not has_corpus(given.shared):
         return 2
     report = Report("memory")
     asked = questions(given.shared, QUESTIONS)[:QUESTIONS]

@@ -18,15 +18,14 @@ import json
 import random
 import re
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from report import CACHE, Report, digits, say
+from server_process import ServerProcess, server_process
 
 from groundwire import Client, FactFile, Figures, MetricFact, MetricFound, MetricQuery, Synonym, Term, TermKind
 from groundwire_server.settings import load_settings
@@ -52,11 +51,12 @@ def main() -> int:
     report = Report("metric")
     data = chosen.cache / f"metric-{chosen.facts}"
     loaded = data / "loaded"
-    with started(data) as (address, process), Client(address) as client:
+    data.mkdir(parents=True, exist_ok=True)
+    with server_process(__file__, "--serve", data) as server, Client(server.address) as client:
         if not loaded.exists():
-            load(report, client, process, chosen.facts)
+            load(report, client, server, chosen.facts)
             loaded.touch()
-        measure(report, client, process, chosen.facts, chosen.rounds)
+        measure(report, client, server, chosen.facts, chosen.rounds)
     report.table()
     if chosen.page:
         write_page(chosen.page, report.lines)
@@ -89,7 +89,7 @@ def rows(facts: int) -> Iterator[Row]:
                 yield f"MEASURE_{measure}", f"C{company}", f"{year}-01-01", f"{year}-12-31", value, "USD", source
 
 
-def load(report: Report, client: Client, process: subprocess.Popen[str], facts: int) -> None:
+def load(report: Report, client: Client, server: ServerProcess, facts: int) -> None:
     """Glossary and figures, over the wire."""
     terms = [
         Term(TermKind.METRIC, f"MEASURE_{n}", label=f"Measure number {n}", synonyms=(Synonym(f"指標{n}", "ja"),))
@@ -112,16 +112,16 @@ def load(report: Report, client: Client, process: subprocess.Popen[str], facts: 
         if part:
             yield FactFile("part-last.jsonl", "\n".join(part).encode())
 
-    before, start = cpu_seconds(process), time.perf_counter()
+    before, start = server.cpu_seconds(), time.perf_counter()
     with client.ingest_facts(files()) as events:
         summary = events.collect().summary
-    seconds, cpu = time.perf_counter() - start, cpu_seconds(process) - before
+    seconds, cpu = time.perf_counter() - start, server.cpu_seconds() - before
     if summary.failed:
         raise SystemExit(f"{summary.failed} rows were refused")
     report.add("IngestFacts, JSON lines", "rows/s", facts / seconds, n=facts, server_cpu_s=round(cpu, 1))
 
 
-def measure(report: Report, client: Client, process: subprocess.Popen[str], facts: int, rounds: int) -> None:
+def measure(report: Report, client: Client, server: ServerProcess, facts: int, rounds: int) -> None:
     """Ours and the peer in turn, the same random queries."""
     peer = peer_table(facts)
     draw = random.Random(11)
@@ -135,9 +135,9 @@ def measure(report: Report, client: Client, process: subprocess.Popen[str], fact
                 (draw.randrange(MEASURES), draw.randrange(companies(facts)), draw.choice(YEARS)) for _ in range(count)
             ]
             queries = [MetricQuery(*names(draw, *key)) for key in keys]
-            before, start = cpu_seconds(process), time.perf_counter()
+            before, start = server.cpu_seconds(), time.perf_counter()
             answer = client.query_metric(queries).collect()
-            took, used = time.perf_counter() - start, cpu_seconds(process) - before
+            took, used = time.perf_counter() - start, server.cpu_seconds() - before
             start = time.perf_counter()
             found = [
                 peer.execute(LOOKUP, [f"MEASURE_{m}", f"C{c}", f"{y}-01-01", f"{y}-12-31"]).fetchone()
@@ -199,29 +199,6 @@ def names(draw: random.Random, measure: int, company: int, year: int) -> tuple[s
         draw.choice((f"C{company}", f"company {company} inc", f"会社{company}")),
         draw.choice((str(year), f"{year}年", f"FY{year}", f"{year}-01-01/{year}-12-31")),
     )
-
-
-def cpu_seconds(process: subprocess.Popen[str]) -> float:
-    """CPU time of a process so far; the clock's id is made of the process's as clock_getcpuclockid(3) does."""
-    return time.clock_gettime((~process.pid << 3) | 2)
-
-
-@contextmanager
-def started(data: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """A server in a process of its own; it writes its address, and goes when its input ends."""
-    data.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, __file__, "--serve", str(data)]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        address = process.stdout.readline().strip()
-        if not address:
-            raise RuntimeError("the server did not start")
-        yield address, process
-    finally:
-        process.stdin.close()
-        process.wait()
 
 
 def serve(data: Path) -> None:

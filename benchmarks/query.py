@@ -19,7 +19,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from house import has_model, stored
-from report import CACHE, ROOT, SHARED, Report, questions, say
+from report import CACHE, ROOT, SHARED, Report, has_corpus, questions, say
 from warm_server import Answer, WarmServer, started
 
 from groundwire.v1 import filter_pb2, narrative_pb2, stream_pb2, value_pb2
@@ -45,8 +45,7 @@ def main() -> int:
     options.add_argument("--cache", type=Path, default=CACHE, help="folder of stored libraries")
     options.add_argument("--models", type=Path, default=ROOT / ".cache" / "models", help="folder of prepared models")
     given = options.parse_args()
-    if not (given.shared / "tools" / "make_corpus.py").exists():
-        say(f"No corpus: {given.shared}/tools/make_corpus.py is not there. Name the folder with --shared DIR.")
+    if not has_corpus(given.shared):
         return 2
     report = Report("query")
     for size in map(int, given.sizes.split(",")):

@@ -19,7 +19,19 @@ from json import dumps, loads
 from pathlib import Path
 from typing import Any
 
-__all__ = ["CACHE", "ROOT", "SHARED", "Report", "calibration_ms", "commit", "digits", "machine", "questions", "say"]
+__all__ = [
+    "CACHE",
+    "ROOT",
+    "SHARED",
+    "Report",
+    "calibration_ms",
+    "commit",
+    "digits",
+    "has_corpus",
+    "machine",
+    "questions",
+    "say",
+]
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
@@ -96,6 +108,14 @@ def say(line: str) -> None:
     """Print at once."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
+
+
+def has_corpus(shared: Path) -> bool:
+    """Whether the maker of corpora is among the shared data; says so where it is not."""
+    if (shared / "tools" / "make_corpus.py").exists():
+        return True
+    say(f"No corpus: {shared}/tools/make_corpus.py is not there. Name the folder with --shared DIR.")
+    return False
 
 
 @cache

@@ -35,7 +35,8 @@ from typing import Any
 
 import grpc
 from house import corpus_file
-from report import CACHE, SHARED, Report, questions, say
+from report import CACHE, SHARED, Report, has_corpus, questions
+from server_process import channel_to, cpu_seconds
 from wire import METHOD, load, request
 
 TOP_K = 10
@@ -55,7 +56,7 @@ class Watched:
 
     def cpu_seconds(self) -> float:
         """CPU time of the process so far."""
-        return time.clock_gettime((~self.process.pid << 3) | 2)
+        return cpu_seconds(self.process.pid)
 
     def settle(self) -> None:
         """Until it does nothing by itself any more: compiled searches are loaded behind the first answers."""
@@ -89,8 +90,7 @@ def main() -> int:
     options.add_argument("--shared", type=Path, default=SHARED, help="folder with tools/ and data/")
     options.add_argument("--cache", type=Path, default=CACHE, help="folder of stored corpora")
     chosen = options.parse_args()
-    if not (chosen.shared / "tools" / "make_corpus.py").exists():
-        say(f"No corpus: {chosen.shared}/tools/make_corpus.py is not there. Name the folder with --shared DIR.")
+    if not has_corpus(chosen.shared):
         return 2
     report = Report("telemetry")
     requests = [request(question, TOP_K) for question in questions(chosen.shared, 10)]
@@ -223,7 +223,7 @@ def started(kind: str, data: Path, collector: str) -> Iterator[Watched]:
             assert process.stdout is not None
             address = process.stdout.readline().partition(" answers on ")[2].partition(",")[0]
             sampled = {"traces, none sampled": f"{PARENT}-00", "traces, all sampled": f"{PARENT}-01"}
-            with grpc.insecure_channel(address, [("grpc.enable_http_proxy", 0)]) as channel:
+            with channel_to(address) as channel:
                 yield Watched(process, channel, _metrics_of(log) if kind == "metrics" else "", sampled.get(kind, ""))
         finally:
             process.terminate()

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from house import DOCUMENT_CHUNKS, corpus_file, document_id, stored, upload
-from report import CACHE, ROOT, SHARED, Report, say
+from report import CACHE, ROOT, SHARED, Report, has_corpus
 
 GOAL_MS = 10.0
 NUMBER = 999_999  # of the document, beyond those of the library
@@ -43,8 +43,7 @@ def main() -> int:
     options.add_argument("--cache", type=Path, default=CACHE, help="folder of stored libraries")
     options.add_argument("--models", type=Path, default=ROOT / ".cache" / "models", help="folder of prepared models")
     given = options.parse_args()
-    if not (given.shared / "tools" / "make_corpus.py").exists():
-        say(f"No corpus: {given.shared}/tools/make_corpus.py is not there. Name the folder with --shared DIR.")
+    if not has_corpus(given.shared):
         return 2
     report = Report("updates")
     for size in map(int, given.sizes.split(",")):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ from typing import Any
 
 import grpc
 from report import say
+from server_process import ServerProcess, channel_to, server_process
 
 __all__ = ["Answer", "WarmServer", "started"]
 
@@ -37,20 +37,16 @@ class Answer:
         self.cpu_ms = cpu_ms
 
 
-class WarmServer:
+class WarmServer(ServerProcess):
     """A process and a channel to it."""
 
-    def __init__(self, process: subprocess.Popen[str], channel: grpc.Channel) -> None:
-        self._process = process
+    def __init__(self, server: ServerProcess, channel: grpc.Channel) -> None:
+        super().__init__(server.process, server.address)
         self._call: Any = channel.unary_stream(METHOD)
-
-    def cpu_seconds(self) -> float:
-        """CPU time of the process so far; the clock's id is made of the process's as clock_getcpuclockid(3) does."""
-        return time.clock_gettime((~self._process.pid << 3) | 2)
 
     def memory(self) -> dict[str, int]:
         """Bytes resident: RssAnon is the process's own, RssFile are mapped files, which the system may drop."""
-        lines = Path(f"/proc/{self._process.pid}/status").read_text(encoding="ascii").splitlines()
+        lines = Path(f"/proc/{self.pid}/status").read_text(encoding="ascii").splitlines()
         return {line.split(":")[0]: int(line.split()[1]) * 1024 for line in lines if line.startswith("Rss")}
 
     def ask(self, request: bytes) -> Answer:
@@ -67,19 +63,9 @@ class WarmServer:
 @contextmanager
 def started(data: Path, models: Path | None) -> Iterator[WarmServer]:
     """A server over a data folder; without `models` it searches by words alone."""
-    command = [sys.executable, __file__, str(data), *([] if models is None else ["--models", str(models)])]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        address = process.stdout.readline().strip()
-        if not address:
-            raise RuntimeError("the server did not start")
-        with grpc.insecure_channel(address, [("grpc.enable_http_proxy", 0)]) as channel:
-            yield WarmServer(process, channel)
-    finally:
-        process.stdin.close()
-        process.wait()
+    words = [] if models is None else ["--models", models]
+    with server_process(__file__, data, *words) as server, channel_to(server.address) as channel:
+        yield WarmServer(server, channel)
 
 
 def main() -> int:

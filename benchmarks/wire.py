@@ -19,7 +19,6 @@ import asyncio
 import pickle
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -33,7 +32,8 @@ from typing import Any
 import grpc
 import uvloop
 from house import corpus_file
-from report import CACHE, SHARED, Report, questions, say
+from report import CACHE, SHARED, Report, has_corpus, questions, say
+from server_process import ServerProcess, channel_to, server_process
 
 METHOD = "/groundwire.v1.NarrativeService/NarrativeRetrieve"
 TOP_KS = (10, 100)
@@ -46,7 +46,7 @@ Frames = dict[bytes, list[bytes]]
 class Server:
     """A server process, a channel to it, and what was measured: by top_k, a figure a round or a call."""
 
-    process: subprocess.Popen[str]
+    process: ServerProcess
     channel: grpc.Channel
     cpu_us: dict[int, list[float]] = field(default_factory=lambda: {top_k: [] for top_k in TOP_KS})
     first_ms: dict[int, list[float]] = field(default_factory=lambda: {top_k: [] for top_k in TOP_KS})
@@ -56,13 +56,9 @@ class Server:
         method: Any = self.channel.unary_stream(METHOD)
         self.call: Callable[[bytes], Iterator[bytes]] = method
 
-    def cpu_seconds(self) -> float:
-        """CPU time of the process so far; the clock's id is made of the process's as clock_getcpuclockid(3) does."""
-        return time.clock_gettime((~self.process.pid << 3) | 2)
-
     def measure(self, requests: list[bytes], top_k: int, calls: int) -> None:
         """One round."""
-        before = self.cpu_seconds()
+        before = self.process.cpu_seconds()
         for number in range(calls):
             start = time.perf_counter()
             answer = self.call(requests[number % len(requests)])
@@ -71,7 +67,7 @@ class Server:
             for _ in answer:
                 pass
             self.last_ms[top_k].append((time.perf_counter() - start) * 1e3)
-        self.cpu_us[top_k].append((self.cpu_seconds() - before) / calls * 1e6)
+        self.cpu_us[top_k].append((self.process.cpu_seconds() - before) / calls * 1e6)
 
 
 def main() -> int:
@@ -87,8 +83,7 @@ def main() -> int:
     if chosen.serve:
         serve(chosen.serve[0], Path(chosen.serve[1]))
         return 0
-    if not (chosen.shared / "tools" / "make_corpus.py").exists():
-        say(f"No corpus: {chosen.shared}/tools/make_corpus.py is not there. Name the folder with --shared DIR.")
+    if not has_corpus(chosen.shared):
         return 2
     report = Report("wire")
     for size in map(int, chosen.sizes.split(",")):
@@ -178,21 +173,11 @@ def settings(data: Path, log_level: str = "info") -> Any:
 @contextmanager
 def started(kind: str, path: Path) -> Iterator[Server]:
     """A server in a process of its own; it writes its address, and goes when its input ends."""
-    command = [sys.executable, __file__, "--serve", kind, str(path)]
-    process = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        address = process.stdout.readline().strip()
-        if not address:
-            raise RuntimeError(f"the server {kind} did not start")
-        with grpc.insecure_channel(address, [("grpc.enable_http_proxy", 0)]) as channel:
-            yield Server(process, channel)
-    finally:
-        process.stdin.close()
-        process.wait()
+    with (
+        server_process(__file__, "--serve", kind, path, quiet=True) as process,
+        channel_to(process.address) as channel,
+    ):
+        yield Server(process, channel)
 
 
 def serve(kind: str, path: Path) -> None:

@@ -32,7 +32,8 @@ from pathlib import Path
 from typing import Any
 
 from house import stored
-from report import CACHE, ROOT, SHARED, Report, questions, say
+from report import CACHE, ROOT, SHARED, Report, has_corpus, questions, say
+from server_process import cpu_seconds
 
 CLIENTS = 2
 CONNECTIONS = 8
@@ -56,8 +57,7 @@ def main() -> int:
     chosen = options.parse_args()
     if chosen.client:
         return client(chosen.client[0], float(chosen.client[1]))
-    if not (chosen.shared / "tools" / "make_corpus.py").exists():
-        say(f"No corpus: {chosen.shared}/tools/make_corpus.py is not there. Name the folder with --shared DIR.")
+    if not has_corpus(chosen.shared):
         return 2
     report = Report("workers")
     data = stored(chosen.cache, chosen.shared, chosen.size, ROOT / ".cache" / "no-models")
@@ -119,7 +119,7 @@ class Server:
 
     def cpu_seconds(self) -> float:
         """Of all processes so far; the clock's id is made of a process's as clock_getcpuclockid(3) does."""
-        return sum(time.clock_gettime((~pid << 3) | 2) for pid in {self.process.pid, *self.pids().values()})
+        return sum(cpu_seconds(pid) for pid in {self.process.pid, *self.pids().values()})
 
     def memory_mib(self) -> float:
         """Proportional set size of all processes together."""

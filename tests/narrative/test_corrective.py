@@ -21,15 +21,12 @@ from groundwire_server.evidence import (
     DegradationKind,
     EmptyFilterPolicy,
     EndReason,
-    ExplainLevel,
     Header,
     Label,
     Operator,
     Predicate,
     QueryVariant,
     RefusalReason,
-    Snippet,
-    Snippets,
     Summary,
 )
 from groundwire_server.glossary import EntityTerm, Glossary, Synonym
@@ -37,6 +34,7 @@ from groundwire_server.library import LibraryConfig, Snapshot
 from groundwire_server.llm import ModelFailed, ScriptedProvider, load_prompt
 from groundwire_server.narrative import RetrievalMode, RetrievalParts, RetrievalTuning, RetrieveRequest, retrieve
 from groundwire_server.security import SecurityGate, local_principal
+from tests.narrative.retrieved import Retrieved, docs, planned_call, retrieved
 from tests.support.libraries import START, Doc, make_library
 
 TITLED = "Winter report"
@@ -74,11 +72,6 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
     return make_library(tmp_path_factory.mktemp("embedded"), DOCS, embedder=HashEmbedder()).snapshot()
 
 
-def a_call(clearance: Label = Label.INTERNAL, **options: Any) -> Call:
-    said = CallOptions(explain=ExplainLevel.PLAN, **options)
-    return Call(local_principal(clearance), said, now=lambda: START)
-
-
 def run(
     snapshots: Snapshot | Sequence[Snapshot],
     query: str = QUESTION,
@@ -89,20 +82,11 @@ def run(
     judge: str = "",
     mode: RetrievalMode = RetrievalMode.AUTO,
     **tuning: Any,
-) -> tuple[Header, list[Snippet], Summary]:
+) -> Retrieved:
     request = RetrieveRequest(
         query, mode=mode, tuning=RetrievalTuning(corrective=corrective, corrective_judge=judge, **tuning)
     )
-    libraries = [snapshots] if isinstance(snapshots, Snapshot) else snapshots
-    frames = list(retrieve(request, call or a_call(), libraries, parts))
-    header, summary = frames[0], frames[-1]
-    assert isinstance(header, Header)
-    assert isinstance(summary, Summary)
-    return header, [one for frame in frames if isinstance(frame, Snippets) for one in frame.snippets], summary
-
-
-def docs(found: list[Snippet]) -> list[str]:
-    return [one.lineage.doc_id for one in found]
+    return retrieved(request, call or planned_call(), snapshots, parts)
 
 
 def stages(header: Header) -> list[str]:
@@ -182,7 +166,7 @@ def test_nothing_found_is_no_empty_answer(snapshot: Snapshot) -> None:
 
 
 def test_a_hint_is_dropped_in_the_second_round(snapshot: Snapshot) -> None:
-    header, found, summary = run(snapshot, call=a_call(hint=FEES))
+    header, found, summary = run(snapshot, call=planned_call(hint=FEES))
     assert docs(found)[0] == "snow.md"
     assert judged(header) == ["weak", "weak", "enough"]
     assert header.hint_applied is None
@@ -198,14 +182,14 @@ def test_a_hint_is_dropped_in_the_second_round(snapshot: Snapshot) -> None:
     "options", [{"on_empty": EmptyFilterPolicy.NEVER_WIDEN}, {"forbid": frozenset({DROPPED})}], ids=["never", "forbid"]
 )
 def test_it_widens_only_where_that_is_allowed(snapshot: Snapshot, options: dict[str, Any]) -> None:
-    header, found, summary = run(snapshot, call=a_call(hint=FEES, **options))
+    header, found, summary = run(snapshot, call=planned_call(hint=FEES, **options))
     assert (found, refused(summary)) == ([], RefusalReason.WEAK_CONTEXT)
     assert (judged(header), header.hint_applied) == (["weak", "weak"], FEES)
     assert DROPPED not in {each.kind for each in summary.degradations}
 
 
 def test_the_hard_filter_is_never_dropped(snapshot: Snapshot) -> None:
-    _, found, summary = run(snapshot, call=a_call(filter=FEES))
+    _, found, summary = run(snapshot, call=planned_call(filter=FEES))
     assert (found, refused(summary)) == ([], RefusalReason.WEAK_CONTEXT)
 
 
@@ -298,7 +282,7 @@ def test_where_the_model_fails_words_judge_and_that_is_said(
     assert len(lost) == (1 if query == QUESTION else 2)
     assert {step.backend for step in header.plan if step.stage == "grade"} == {"words"}
     with pytest.raises(FailedPrecondition) as raised:
-        run(snapshot, query, parts, a_call(forbid=frozenset({SKIPPED})), judge="llm")
+        run(snapshot, query, parts, planned_call(forbid=frozenset({SKIPPED})), judge="llm")
     assert raised.value.reason is ErrorReason.DEGRADATION_FORBIDDEN
 
 
@@ -318,7 +302,7 @@ def test_a_model_sees_nothing_above_its_clearance_or_the_callers(
     query = "Is a merger with Umbrella planned after the snow?"
     model = says([[0]] * 3, "merger")
     header, _, summary = run(
-        snapshot, query, RetrievalParts(model=model, model_clearance=allowed), a_call(clearance), judge="llm"
+        snapshot, query, RetrievalParts(model=model, model_clearance=allowed), planned_call(clearance), judge="llm"
     )
     sent = "".join(message.text for asked in model.asked for message in asked.messages)
     assert ("Kanarienvogel" in sent) == (min(clearance, allowed) >= Label.CONFIDENTIAL)
@@ -355,7 +339,7 @@ def test_how_much_is_asked_for_changes_no_verdict(snapshot: Snapshot) -> None:
         verdicts = set()
         for top_k in (1, 3, 50):
             request = RetrieveRequest(query, top_k, tuning=RetrievalTuning(corrective=True))
-            frames = list(retrieve(request, a_call(), [snapshot]))
+            frames = list(retrieve(request, planned_call(), [snapshot]))
             assert isinstance(frames[0], Header)
             verdicts.add(tuple(judged(frames[0])))
         assert len(verdicts) == 1

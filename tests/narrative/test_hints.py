@@ -21,22 +21,20 @@ from groundwire_server.evidence import (
     Degradation,
     DegradationKind,
     EmptyFilterPolicy,
-    ExplainLevel,
     Filter,
     Header,
     Label,
     Operator,
     Predicate,
-    Snippet,
-    Snippets,
     Summary,
     Value,
 )
 from groundwire_server.glossary import EntityTerm, Glossary, Synonym
 from groundwire_server.library import LibraryConfig, Snapshot
 from groundwire_server.llm import ModelFailed, ScriptedProvider, load_prompt
-from groundwire_server.narrative import RetrievalParts, RetrievalTuning, RetrieveRequest, retrieve, suggest_filter
+from groundwire_server.narrative import RetrievalParts, RetrievalTuning, RetrieveRequest, suggest_filter
 from groundwire_server.security import SecurityGate, local_principal
+from tests.narrative.retrieved import Retrieved, docs, planned_call, retrieved
 from tests.support.libraries import START, Doc, make_library
 
 GLOSSARY = Glossary(
@@ -84,29 +82,15 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
     return make_library(tmp_path_factory.mktemp("hints"), DOCS, glossary=GLOSSARY).snapshot()
 
 
-def a_call(clearance: Label = Label.INTERNAL, **options: Any) -> Call:
-    said = CallOptions(explain=ExplainLevel.PLAN, **options)
-    return Call(local_principal(clearance), said, now=lambda: START)
-
-
 def run(
     snapshots: Snapshot | Sequence[Snapshot],
     extractor: str = "glossary",
     parts: RetrievalParts | None = None,
     call: Call | None = None,
     query: str = QUESTION,
-) -> tuple[Header, list[Snippet], Summary]:
+) -> Retrieved:
     request = RetrieveRequest(query, tuning=RetrievalTuning(filter_extractor=extractor))
-    libraries = [snapshots] if isinstance(snapshots, Snapshot) else snapshots
-    frames = list(retrieve(request, call or a_call(), libraries, parts))
-    header, summary = frames[0], frames[-1]
-    assert isinstance(header, Header)
-    assert isinstance(summary, Summary)
-    return header, [one for frame in frames if isinstance(frame, Snippets) for one in frame.snippets], summary
-
-
-def docs(found: list[Snippet]) -> list[str]:
-    return [one.lineage.doc_id for one in found]
+    return retrieved(request, call or planned_call(), snapshots, parts)
 
 
 def plan(header: Header) -> list[tuple[str, str, str]]:
@@ -157,10 +141,10 @@ def test_one_that_leaves_nothing_is_dropped_once_with_a_mark(snapshot: Snapshot)
     assert header.hint_applied is None
     assert len(found) == 3
     assert dropped(summary) == [Degradation(DegradationKind.FILTER_DROPPED, "hint", dropped_filter=hint)]
-    never = run(snapshot, call=a_call(on_empty=EmptyFilterPolicy.NEVER_WIDEN), query=query)
+    never = run(snapshot, call=planned_call(on_empty=EmptyFilterPolicy.NEVER_WIDEN), query=query)
     assert (never[0].hint_applied, never[1], dropped(never[2])) == (hint, [], [])
     with pytest.raises(FailedPrecondition) as raised:
-        run(snapshot, call=a_call(forbid=frozenset({DegradationKind.FILTER_DROPPED})), query=query)
+        run(snapshot, call=planned_call(forbid=frozenset({DegradationKind.FILTER_DROPPED})), query=query)
     assert raised.value.reason is ErrorReason.DEGRADATION_FORBIDDEN
 
 
@@ -168,7 +152,7 @@ def test_the_callers_own_hint_goes_before(snapshot: Snapshot) -> None:
     own = Predicate("company", Operator.EQ, ("Globex",))
     model = ScriptedProvider([said()])
     for extractor in ("glossary", "llm"):
-        header, found, _ = run(snapshot, extractor, RetrievalParts(model=model), a_call(hint=own))
+        header, found, _ = run(snapshot, extractor, RetrievalParts(model=model), planned_call(hint=own))
         assert (header.hint_applied, docs(found)) == (own, ["globex23.md"])
         assert plan(header)[0][0] == "restrict"
     assert model.asked == []
@@ -176,7 +160,9 @@ def test_the_callers_own_hint_goes_before(snapshot: Snapshot) -> None:
 
 def test_the_hard_filter_bounds_what_is_looked_at(snapshot: Snapshot) -> None:
     hard = Predicate("year", Operator.EQ, (2022,))
-    header, found, _ = run(snapshot, call=a_call(filter=hard), query="Why was the plant of Acme Corp closed in 2023?")
+    header, found, _ = run(
+        snapshot, call=planned_call(filter=hard), query="Why was the plant of Acme Corp closed in 2023?"
+    )
     assert plan(header)[0] == ("extract", "glossary", "entities=1")
     assert docs(found) == ["acme22.md"]
 
@@ -206,7 +192,7 @@ def test_a_model_sees_nothing_above_its_clearance_or_the_callers(
 ) -> None:
     model = ScriptedProvider([said()] * 2)
     parts = RetrievalParts(model=model, model_clearance=allowed)
-    run(snapshot, "llm", parts, a_call(clearance))
+    run(snapshot, "llm", parts, planned_call(clearance))
     sent = "".join(message.text for asked in model.asked for message in asked.messages)
     assert ("Hooli" in sent) == (min(clearance, allowed) >= Label.CONFIDENTIAL)
     assert ("Globex" in sent) == (allowed >= Label.INTERNAL)
@@ -234,7 +220,7 @@ def test_each_failure_is_said_and_narrows_nothing(
     assert header.hint_applied is None
     assert found == run(snapshot, "none")[1]
     with pytest.raises(FailedPrecondition) as raised:
-        run(snapshot, "llm", parts, a_call(forbid=frozenset({SKIPPED})))
+        run(snapshot, "llm", parts, planned_call(forbid=frozenset({SKIPPED})))
     assert raised.value.reason is ErrorReason.DEGRADATION_FORBIDDEN
 
 
@@ -313,13 +299,13 @@ def test_hidden_rows_change_nothing(tmp_path: Path, extractor: str) -> None:
             header, found, summary = run(world, extractor, RetrievalParts(model=model), query=query)
             prompts = [message.text for asked in model.asked for message in asked.messages]
             told.append((plan(header), header.hint_applied, docs(found), summary.degradations, prompts))
-            told[-1] += (suggest_filter(query, a_call(), [world]),)
+            told[-1] += (suggest_filter(query, planned_call(), [world]),)
         assert told[0] == told[1]
 
 
 def test_what_is_suggested(snapshot: Snapshot) -> None:
     def suggested(query: str, *snapshots: Snapshot) -> Filter | None:
-        return suggest_filter(query, a_call(), snapshots or (snapshot,))
+        return suggest_filter(query, planned_call(), snapshots or (snapshot,))
 
     assert suggested(QUESTION) == ACME
     assert suggested("Why was the plant closed?") is None

@@ -33,7 +33,6 @@ from groundwire_server.evidence import (
     Header,
     QueryVariant,
     RefusalReason,
-    Snippet,
     Snippets,
     Summary,
     TextPassage,
@@ -51,6 +50,7 @@ from groundwire_server.narrative import (
     retrieve,
 )
 from groundwire_server.security import SecurityGate, local_principal
+from tests.narrative.retrieved import Retrieved, docs, retrieved
 from tests.support.libraries import START, Doc, embed_all, make_library, new_document
 
 DOCS = [
@@ -79,20 +79,10 @@ def run(
     parts: RetrievalParts | None = None,
     call: Call | None = None,
     **options: object,
-) -> tuple[Header, list[Snippet], Summary]:
+) -> Retrieved:
     request = RetrieveRequest(request) if isinstance(request, str) else request
     call = call or Call(local_principal(), CallOptions(**options), now=lambda: START)  # type: ignore[arg-type]
-    libraries = [snapshots] if isinstance(snapshots, Snapshot) else snapshots
-    frames = list(retrieve(request, call, libraries, parts))
-    assert isinstance(frames[0], Header)
-    assert isinstance(frames[-1], Summary)
-    assert all(isinstance(frame, Snippets) for frame in frames[1:-1])
-    found = [one for frame in frames if isinstance(frame, Snippets) for one in frame.snippets]
-    return frames[0], found, frames[-1]
-
-
-def docs(found: list[Snippet]) -> list[str]:
-    return [one.lineage.doc_id for one in found]
+    return retrieved(request, call, snapshots, parts)
 
 
 HYBRID = RetrievalParts(embedder=EMBEDDER)

@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 
 from groundwire_server.dense import HashEmbedder
 from groundwire_server.errors import Cause, ErrorReason, FailedPrecondition, InvalidRequest, Unavailable
-from groundwire_server.evidence import Call, CallOptions, DegradationKind, Filter, Header, Snippet, Snippets, Summary
+from groundwire_server.evidence import Call, CallOptions, DegradationKind, Filter, Snippet
 from groundwire_server.library import LibraryConfig, Snapshot
 from groundwire_server.narrative import (
     RetrievalMode,
     RetrievalParts,
     RetrieveRequest,
     Unreachable,
-    retrieve,
     rrf_fuse,
 )
 from groundwire_server.security import local_principal
+from tests.narrative.retrieved import Retrieved, retrieved
 from tests.support.libraries import START, Doc, make_library
 
 EMBEDDER = HashEmbedder()
@@ -50,13 +50,9 @@ def run(
     request: RetrieveRequest = REQUEST,
     unreachable: tuple[Unreachable, ...] = (),
     **options: object,
-) -> tuple[Header, list[Snippet], Summary]:
+) -> Retrieved:
     call = Call(local_principal(), CallOptions(**options), now=lambda: START)  # type: ignore[arg-type]
-    frames = list(retrieve(request, call, snapshots, PARTS, unreachable))
-    header, summary = frames[0], frames[-1]
-    assert isinstance(header, Header)
-    assert isinstance(summary, Summary)
-    return header, [one for frame in frames if isinstance(frame, Snippets) for one in frame.snippets], summary
+    return retrieved(request, call, snapshots, PARTS, unreachable)
 
 
 def ids(found: list[Snippet]) -> list[tuple[str, str]]:

@@ -22,14 +22,10 @@ from groundwire_server.evidence import (
     CancelToken,
     Degradation,
     DegradationKind,
-    ExplainLevel,
-    Header,
     Label,
     QueryVariant,
     Scores,
     Snippet,
-    Snippets,
-    Summary,
     TextPassage,
     slice_text,
 )
@@ -43,10 +39,10 @@ from groundwire_server.narrative import (
     RetrieveRequest,
     Walked,
     WalkStart,
-    retrieve,
 )
 from groundwire_server.query import TRANSFORMS
 from groundwire_server.security import SecurityGate, local_principal
+from tests.narrative.retrieved import Retrieved, docs, planned_call, retrieved
 from tests.support.libraries import START, Doc, make_library
 
 DOCS = [
@@ -88,19 +84,10 @@ def run(
     call: Call | None = None,
     query: str = QUESTION,
     **request: Any,
-) -> tuple[Header, list[Snippet], Summary]:
+) -> Retrieved:
     tuning = RetrievalTuning(query_transform=transform, **request.pop("tuning", {}))
-    call = call or Call(local_principal(), CallOptions(explain=ExplainLevel.PLAN), now=lambda: START)
-    libraries = [snapshots] if isinstance(snapshots, Snapshot) else snapshots
-    frames = list(retrieve(RetrieveRequest(query, tuning=tuning, **request), call, libraries, parts))
-    header, summary = frames[0], frames[-1]
-    assert isinstance(header, Header)
-    assert isinstance(summary, Summary)
-    return header, [one for frame in frames if isinstance(frame, Snippets) for one in frame.snippets], summary
-
-
-def docs(found: list[Snippet]) -> list[str]:
-    return [one.lineage.doc_id for one in found]
+    wanted = RetrieveRequest(query, tuning=tuning, **request)
+    return retrieved(wanted, call or planned_call(), snapshots, parts)
 
 
 GOLDEN = {
