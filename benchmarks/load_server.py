@@ -61,16 +61,16 @@ class _Refusals:
 
 async def _serve(data: Path, given: dict[str, object]) -> None:
     from groundwire_server import kernels
-    from groundwire_server.rpc.lifecycle import _SWITCH_SECONDS, listening
+    from groundwire_server.rpc.lifecycle import favour_the_loop, listening
     from groundwire_server.rpc.log import make_log
     from groundwire_server.settings import load_settings
 
     chosen = {"data": data, "server.port": 0, "embedding.backend": "none", "log.format": "json", **given}
     settings = load_settings(chosen, environ={})
     refusals: Any = _Refusals()
-    sys.setswitchinterval(_SWITCH_SECONDS)  # as `groundwire serve` does
     async with listening(settings, make_log(settings.log, refusals)) as server:
         await asyncio.to_thread(kernels.load_now)
+        favour_the_loop()  # as `groundwire serve` does
         print(server.address, flush=True)
         while await asyncio.to_thread(sys.stdin.readline):
             gc.collect()

@@ -58,11 +58,26 @@ def test_one_more_than_may_is_told_to_come_again(small: House, held: Gate) -> No
         assert failure.metadata["service"] == "NarrativeService"
         assert failure.retry
         assert small.server.guard.admission.refused["NarrativeService"] == 1
+        assert small.server.guard.admission.crowded()
         held.open()
         for call in running:
             assert len(list(call)) > 2
         assert eventually(lambda: small.server.leftovers["slots"] == 0)
         assert len(list(begin(small.channel, RETRIEVE))) > 2
+
+
+def test_it_is_crowded_for_a_second_after_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr("groundwire_server.rpc.admission.time", SimpleNamespace(monotonic=lambda: now))
+    admission = Admission(LimitSettings(max_metric_calls=1))
+    admission.enter("groundwire.v1.MetricService/QueryMetric")
+    assert not admission.crowded()
+    with pytest.raises(ResourceExhausted):
+        admission.enter("groundwire.v1.MetricService/QueryMetric")
+    now += 0.9
+    assert admission.crowded()
+    now += 0.2
+    assert not admission.crowded()
 
 
 def test_a_full_service_is_nothing_to_the_others(small: House, held: Gate) -> None:

@@ -38,6 +38,17 @@ def settings(data: Path, **more: object) -> Any:
     return load_settings({"data": data, "server.port": 0, "embedding.backend": "none", **more}, environ={})
 
 
+def test_a_server_leaves_the_interpreter_to_its_loop() -> None:
+    program = """
+import gc, sys
+from groundwire_server.rpc.lifecycle import favour_the_loop
+favour_the_loop()
+print(sys.getswitchinterval(), gc.get_freeze_count() > 0)
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ended.stdout.split() == ["0.001", "True"]
+
+
 def test_a_taken_port_is_named(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
 import threading
 from collections.abc import Iterator
 
@@ -159,6 +161,53 @@ def test_a_slow_reader_holds_no_more_than_so_many_bytes() -> None:
         got = [len(item) async for item in stream]
         assert got == [100_000] * 99
         await _all_closed(pool)
+        pool.shutdown()
+
+    run(main())
+
+
+def test_reads_are_made_one_at_a_time_while_it_is_crowded() -> None:
+    async def main() -> None:
+        crowded = True
+        pool, inside, most = WorkPool(2, lambda: crowded), 0, 0
+
+        def alone() -> None:
+            nonlocal inside, most
+            inside += 1
+            most = max(most, inside)
+            sum(range(20_000))
+            inside -= 1
+
+        await asyncio.gather(*(pool.run(alone) for _ in range(50)))
+        assert most == 1
+        crowded = False
+        together = threading.Barrier(2, timeout=5)
+        await asyncio.gather(*(pool.run(together.wait) for _ in range(2)))
+        pool.shutdown()
+
+    run(main())
+
+
+def test_an_error_leaves_the_turn_to_others() -> None:
+    async def main() -> None:
+        pool = WorkPool(2, lambda: True)
+        with pytest.raises(ZeroDivisionError):
+            await pool.run(lambda: 1 // 0)
+        assert await pool.run(lambda: "turn") == "turn"
+        pool.shutdown()
+
+    run(main())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts niceness by thread")
+def test_threads_step_back_behind_the_loop() -> None:
+    def niceness() -> int:
+        return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+
+    async def main() -> None:
+        pool, here = WorkPool(1), niceness()
+        assert await pool.run(niceness) == min(19, here + 5)
+        assert niceness() == here
         pool.shutdown()
 
     run(main())

@@ -7,7 +7,9 @@ how long a call that was let in can take.
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections.abc import Mapping
 
 from groundwire_server.errors import ErrorReason, ResourceExhausted
@@ -20,6 +22,7 @@ WATCHES = "watches"
 
 _WATCHING = frozenset({"groundwire.v1.AdminService/WatchJob"})
 _PACKAGE = "groundwire.v1."
+_CROWDED_SECONDS = 1.0
 
 
 class Slot:
@@ -70,11 +73,16 @@ class Admission:
         self.running = dict.fromkeys(self.most, 0)
         self.refused = dict.fromkeys(self.most, 0)
         self.lock = threading.Lock()
+        self._last_refusal = -math.inf
 
     @property
     def taken(self) -> int:
         """Places that are taken, of all services."""
         return sum(self.running.values())
+
+    def crowded(self) -> bool:
+        """Whether a call was refused within the last second. Any thread may ask."""
+        return time.monotonic() - self._last_refusal < _CROWDED_SECONDS
 
     def enter(self, method: str) -> Slot:
         """A place for a call of a method ("groundwire.v1.MetricService/QueryMetric").
@@ -88,6 +96,7 @@ class Admission:
                 self.running[service] += 1
                 return Slot(self, service)
             self.refused[service] += 1
+            self._last_refusal = time.monotonic()
         raise ResourceExhausted(
             ErrorReason.OVERLOADED,
             "Too many calls at once.",

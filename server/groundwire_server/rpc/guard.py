@@ -68,6 +68,7 @@ class Guard(grpc.aio.ServerInterceptor):
         max_call_seconds: bound of a read that brings no shorter deadline.
         observer: told of every call.
         limits: how many calls may run at once, and how long a client may read nothing of an answer.
+        admission: the places of the services, where others ask for them too; by default made from the limits.
         many_a_peer: a connection brings the calls of many clients: none is refused for what others leave unread.
 
     Attributes:
@@ -82,6 +83,7 @@ class Guard(grpc.aio.ServerInterceptor):
         *,
         observer: CallObserver | None = None,
         limits: LimitSettings | None = None,
+        admission: Admission | None = None,
         many_a_peer: bool = False,
     ) -> None:
         limits = limits or LimitSettings()
@@ -89,7 +91,7 @@ class Guard(grpc.aio.ServerInterceptor):
         self._log = log
         self._max_call_seconds = max_call_seconds
         self._observer: CallObserver = observer or Unobserved()
-        self.admission = Admission(limits)
+        self.admission = admission or Admission(limits)
         self._endings = Endings(sys.maxsize) if many_a_peer else Endings()
         self._idle_seconds = limits.reader_idle_seconds
         self._looking = False
@@ -197,16 +199,18 @@ class Guard(grpc.aio.ServerInterceptor):
         context.add_done_callback(self._endings.told)
         self._observer.begun(call)
         try:
+            if not method.startswith(_HEALTH):
+                self._let_in(call)
             async with asyncio.timeout(self._bound(method)) as bound:
                 self._calls[call] = bound
-                if not method.startswith(_HEALTH):
-                    self._let_in(call)
                 return await self._run(handler, behavior, requests, call)
         except grpc.aio.AbortError:
             self._ended(call, context.code().name, "")
             raise
         except TimeoutError as error:
-            await self._refuse(call, (call.cut or _out_of_time()) if bound.expired() else error)
+            time_bound = self._calls.get(call)
+            ours = time_bound is not None and time_bound.expired()
+            await self._refuse(call, (call.cut or _out_of_time()) if ours else error)
         except Exception as error:  # noqa: BLE001 - whatever it is, its text must not reach the client
             await self._refuse(call, error)
         finally:

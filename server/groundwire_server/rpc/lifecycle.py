@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import signal
 import sys
@@ -15,6 +16,7 @@ import uvloop
 
 from groundwire_server.engine import Engine
 from groundwire_server.kernels import warm_up_after_searches
+from groundwire_server.rpc.admission import Admission
 from groundwire_server.rpc.guard import Guard
 from groundwire_server.rpc.log import OURS, ForeignLogs, Log, fault_fields, make_log
 from groundwire_server.rpc.loop_thread import LoopThread
@@ -28,11 +30,11 @@ from groundwire_server.settings import Settings
 if TYPE_CHECKING:
     from opentelemetry.trace import TracerProvider
 
-__all__ = ["Running", "listening", "running_server", "serve"]
+__all__ = ["Running", "favour_the_loop", "listening", "running_server", "serve"]
 
 # Clients of a server that others use may have calls on their way when the signal comes.
 _LATE_SECONDS = 0.1
-# For how long a thread that searches keeps the interpreter from the loop that takes calls in. Python's own is 5 ms,
+# For how long a thread that works keeps the interpreter from the loop that takes calls in. Python's own is 5 ms,
 # several times a call.
 _SWITCH_SECONDS = 0.001
 
@@ -100,7 +102,9 @@ async def listening(
     asyncio.get_running_loop().set_exception_handler(_say_fault(log))
     role = role or Role()
     engine = await asyncio.to_thread(role.open_engine, settings)
-    pool = WorkPool(settings.reading_threads)
+    admission = Admission(settings.limits)
+    # Reads that wait for a model take little from the loop, and must not wait for each other's.
+    pool = WorkPool(settings.reading_threads, admission.crowded if settings.llm.provider == "none" else None)
     stopping = asyncio.Event()
     try:
         async with open_telemetry(
@@ -114,6 +118,7 @@ async def listening(
                 limits.max_call_seconds,
                 observer=telemetry.observer,
                 limits=limits,
+                admission=admission,
                 many_a_peer=bool(role.where.socket),
             )
             methods = role.methods(build_methods(engine, pool, stopping), engine, pool, stopping)
@@ -185,7 +190,6 @@ def serve(
 
 
 async def _until_signal(settings: Settings, log: Log, announce: Callable[[str], None], role: Role) -> signal.Signals:
-    sys.setswitchinterval(_SWITCH_SECONDS)
     loop = asyncio.get_running_loop()
     asked: asyncio.Future[signal.Signals] = loop.create_future()
     this = asyncio.current_task()
@@ -202,6 +206,7 @@ async def _until_signal(settings: Settings, log: Log, announce: Callable[[str], 
         loop.add_reader(role.lifeline, _cut_off, loop, role.lifeline, stop)
     try:
         async with listening(settings, log, late_seconds=_LATE_SECONDS, role=role) as server:
+            favour_the_loop()
             announce(f"groundwire answers on {server.address}, data in {settings.data}")
             log.info("serving", address=server.address, **({"metrics": server.metrics} if server.metrics else {}))
             threading.Thread(target=_speed_up, args=(server.engine,), name="groundwire-speed-up", daemon=True).start()
@@ -216,6 +221,14 @@ async def _until_signal(settings: Settings, log: Log, announce: Callable[[str], 
     return asked.result()
 
 
+def favour_the_loop() -> None:
+    """Have threads that work leave the interpreter to the loop soon, and never look for garbage in what is there now:
+    modules, and the state of the libraries, which stay. A look through them stops all threads for a tenth of a second.
+    """
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    gc.freeze()
+
+
 def _cut_off(loop: asyncio.AbstractEventLoop, lifeline: int, stop: Callable[[signal.Signals], None]) -> None:
     """Nobody writes to a lifeline: that there is something to read means that its other end is gone."""
     loop.remove_reader(lifeline)
@@ -226,6 +239,7 @@ def _speed_up(engine: Engine) -> None:
     """Compiled searches come last: what loads them would stand in the way of the embedder."""
     engine.wait_for_embedder()
     warm_up_after_searches()
+    gc.freeze()
 
 
 def _print_line(line: str) -> None:

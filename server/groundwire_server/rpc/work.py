@@ -7,11 +7,15 @@ A thread is given back when the reader is slow, so that a client that stops read
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
+import threading
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import nullcontext
 from contextvars import copy_context
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from groundwire_server.rpc.admission import Slot
 from groundwire_server.rpc.call import CURRENT_CALL
@@ -26,6 +30,8 @@ _FIRST_GLANCE = 0.002
 _GLANCE = 0.005
 _NO_READS = ("groundwire.v1.IngestService/", "groundwire.v1.AdminService/")
 _OTHERS = 8  # threads
+# How far the threads step back behind that of the loop, as nice(2) counts: a weight of a third.
+_STEPS_BACK = 5
 
 T = TypeVar("T")
 
@@ -33,11 +39,18 @@ T = TypeVar("T")
 class WorkPool:
     """Runs blocking functions and generators of a server, each knowing its call: reads in at most `threads` threads,
     and in others what writes or administers, so that no read waits for a disk or a document.
+
+    All of these threads give way to that of the loop where there are too few cores: it answers for every call, theirs
+    included, and above all it is what refuses those that find no place.
+
+    Args:
+        crowded: whether reads are to be made one at a time for now; any thread asks; None: never. The loop can then
+            turn calls away at the rate at which they come: for the interpreter it has one thread to wait for.
     """
 
-    def __init__(self, threads: int) -> None:
-        self._executor = ThreadPoolExecutor(threads, thread_name_prefix="groundwire-work")
-        self._others = ThreadPoolExecutor(_OTHERS, thread_name_prefix="groundwire-other")
+    def __init__(self, threads: int, crowded: Callable[[], bool] | None = None) -> None:
+        self._executor = _Turns(threads, crowded or _never)
+        self._others = ThreadPoolExecutor(_OTHERS, thread_name_prefix="groundwire-other", initializer=_step_back)
         self._open = _OpenWork()
 
     @property
@@ -106,6 +119,34 @@ class WorkPool:
         """Wait for what runs; drop what waits."""
         for executor in (self._executor, self._others):
             executor.shutdown(wait=True, cancel_futures=True)
+
+
+def _never() -> bool:
+    return False
+
+
+def _step_back() -> None:
+    """Linux alone counts niceness by thread."""
+    if sys.platform == "linux":
+        this = threading.get_native_id()
+        os.setpriority(os.PRIO_PROCESS, this, os.getpriority(os.PRIO_PROCESS, this) + _STEPS_BACK)
+
+
+class _Turns(ThreadPoolExecutor):
+    """Threads that read; one at a time while it is crowded. None waits for another one's work while it has its turn."""
+
+    def __init__(self, threads: int, crowded: Callable[[], bool]) -> None:
+        super().__init__(threads, thread_name_prefix="groundwire-work", initializer=_step_back)
+        self._crowded = crowded
+        self._turn = threading.Lock()
+
+    def submit(self, function: Callable[..., T], /, *args: Any, **named: Any) -> Future[T]:
+        """A piece of work."""
+        return super().submit(self._in_turn, function, *args, **named)
+
+    def _in_turn(self, function: Callable[..., T], /, *args: Any, **named: Any) -> T:
+        with self._turn if self._crowded() else nullcontext():
+            return function(*args, **named)
 
 
 class _OpenWork:
