@@ -2,47 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 from groundwire_server.narrative import TOKEN_COUNTER
 from groundwire_server.router.prose import LONGEST_SENTENCE
 from groundwire_server.router.writer import MAX_PROMPT_CHARS, MAX_SENTENCES
+from tests.docs.pages import block, run_shell
 from tests.llm.model_server import Act, model_server
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "ask.md").read_text(encoding="utf-8")
-
-
-def block(language: str) -> str:
-    (found,) = re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    return str(found)
-
-
-def run(folder: Path, **environment: str) -> str:
-    (folder / "bin").mkdir()
-    command = folder / "bin" / "groundwire"
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -W error -m groundwire_server.cli "$@"\n', encoding="utf-8")
-    command.chmod(0o755)
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GROUNDWIRE_", "RAGSPINE_"))}
-    path = {"PATH": f"{folder / 'bin'}:{kept['PATH']}", "GROUNDWIRE_EMBEDDING_BACKEND": "none"}
-    done = subprocess.run(
-        ["bash", "-eu"],
-        input=block("sh"),
-        cwd=folder,
-        env=kept | path | environment,
-        capture_output=True,
-        text=True,
-        timeout=110,
-        check=False,
-    )
-    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
-    assert "Traceback" not in done.stderr
-    return done.stdout
 
 
 def test_the_commands_work_with_a_model(tmp_path: Path) -> None:
@@ -53,7 +23,8 @@ def test_the_commands_work_with_a_model(tmp_path: Path) -> None:
         return Act("Jane Doe, it is said, has led Acme since 2019 [1]. It has 4711 shops [1].")
 
     with model_server(script=answers) as model:
-        shown = run(
+        shown = run_shell(
+            block(PAGE, "sh"),
             tmp_path,
             GROUNDWIRE_LLM_PROVIDER="openai",
             GROUNDWIRE_LLM_BASE_URL=f"{model.url}/v1",
@@ -68,7 +39,7 @@ def test_the_commands_work_with_a_model(tmp_path: Path) -> None:
 
 
 def test_the_snippet_works() -> None:
-    exec(block("python"), {})
+    exec(block(PAGE, "python"), {})
 
 
 def test_bounds_are_those_of_the_code() -> None:

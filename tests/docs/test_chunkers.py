@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import runpy
-import subprocess
-import sys
 from pathlib import Path
 
 from groundwire_server.chunking import CHUNKERS
+from tests.docs.pages import block, run_shell
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "chunkers.md").read_text(encoding="utf-8")
@@ -22,27 +20,11 @@ def test_every_chunker_is_told_of() -> None:
 
 
 def test_the_commands_work(tmp_path: Path) -> None:
-    (shell,) = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "energy.md").write_text("# Energy\n\nEnergy is dear.\n\nIt was cheap.\n", encoding="utf-8")
-    (tmp_path / "bin").mkdir()
-    command = tmp_path / "bin" / "groundwire"
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -W error -m groundwire_server.cli "$@"\n', encoding="utf-8")
-    command.chmod(0o755)
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GROUNDWIRE_", "RAGSPINE_"))}
-    done = subprocess.run(
-        ["bash", "-eu"],
-        input=shell,
-        cwd=tmp_path,
-        env=kept | {"PATH": f"{tmp_path / 'bin'}:{kept['PATH']}", "GROUNDWIRE_EMBEDDING_BACKEND": "none"},
-        capture_output=True,
-        text=True,
-        timeout=110,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert re.search(r"^chunker +qa$", done.stdout, re.MULTILINE) or "chunker\tqa" in done.stdout
-    assert "Energy is dear." in done.stdout
+    shown = run_shell(block(PAGE, "sh"), tmp_path)
+    assert re.search(r"^chunker +qa$", shown, re.MULTILINE) or "chunker\tqa" in shown
+    assert "Energy is dear." in shown
 
 
 def test_the_table_is_that_of_the_lines() -> None:

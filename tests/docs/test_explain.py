@@ -12,13 +12,10 @@ from groundwire import Client
 from groundwire.v1 import stream_pb2
 from groundwire_server.cli.app import app
 from groundwire_server.evidence import MAX_TRACE_ENTRIES, ExplainLevel, LossReason
+from tests.docs.pages import block
 from tests.rpc.house import house
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "explain.md").read_text(encoding="utf-8")
-
-
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
 def test_names_and_bounds_are_those_of_the_contract() -> None:
@@ -31,8 +28,7 @@ def test_names_and_bounds_are_those_of_the_contract() -> None:
 
 
 def test_the_commands_are_read() -> None:
-    (block,) = blocks("console")
-    for line in block.splitlines():
+    for line in block(PAGE, "console").splitlines():
         program, name, *words = shlex.split(line.removeprefix("$ "))
         assert program == "groundwire"
         command = app.get_command(click.Context(app, info_name=program), name)
@@ -41,7 +37,7 @@ def test_the_commands_are_read() -> None:
 
 
 def test_the_snippet_runs(tmp_path: Path) -> None:
-    (snippet,) = blocks("python")
+    snippet = block(PAGE, "python")
     said: list[tuple[object, ...]] = []
     with house(tmp_path / "data") as here:
         here.store({f"{n}.md": f"energy {n}" for n in range(8)} | {"other.md": "rye"})

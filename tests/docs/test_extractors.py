@@ -3,49 +3,26 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 from groundwire_server.relations.extractors import EXTRACTORS, MAX_MENTIONS, MAX_PAIRS, MAX_REACH
 from groundwire_server.relations.extractors.model import MAX_CALL_CHARS, MAX_RELATIONS
+from tests.docs.pages import block, run_shell
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "extractors.md").read_text(encoding="utf-8")
 LINES = [json.loads(line) for line in (ROOT / "docs" / "extractors.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
-def block(language: str) -> str:
-    (found,) = re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    return str(found)
-
-
 def test_the_commands_work(tmp_path: Path) -> None:
-    (tmp_path / "bin").mkdir()
-    command = tmp_path / "bin" / "groundwire"
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -W error -m groundwire_server.cli "$@"\n', encoding="utf-8")
-    command.chmod(0o755)
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GROUNDWIRE_", "RAGSPINE_"))}
-    done = subprocess.run(
-        ["bash", "-eu"],
-        input=block("sh"),
-        cwd=tmp_path,
-        env=kept | {"PATH": f"{tmp_path / 'bin'}:{kept['PATH']}", "GROUNDWIRE_EMBEDDING_BACKEND": "none"},
-        capture_output=True,
-        text=True,
-        timeout=110,
-        check=False,
-    )
-    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
-    assert "Traceback" not in done.stderr
-    assert "co_occurs_with" in done.stdout
-    assert "kyoto.md#line=1,span=" in done.stdout
+    shown = run_shell(block(PAGE, "sh"), tmp_path)
+    assert "co_occurs_with" in shown
+    assert "kyoto.md#line=1,span=" in shown
 
 
 def test_the_snippet_works() -> None:
-    exec(block("python"), {})
+    exec(block(PAGE, "python"), {})
 
 
 def test_every_extractor_is_told_of() -> None:

@@ -12,12 +12,9 @@ from groundwire_server.llm import make_provider
 from groundwire_server.llm.http_provider import MAX_REPLY_BYTES
 from groundwire_server.llm.retry import RETRIED, RetryPolicy
 from groundwire_server.settings import load_settings, setting_names
+from tests.docs.pages import block, blocks
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "models.md").read_text(encoding="utf-8")
-
-
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
 def test_every_setting_is_told_of_with_its_default() -> None:
@@ -29,7 +26,7 @@ def test_every_setting_is_told_of_with_its_default() -> None:
         assert defaults[name] in (shown, f"{shown}.0"), name
 
 
-@pytest.mark.parametrize("text", blocks("toml"))
+@pytest.mark.parametrize("text", blocks(PAGE, "toml"))
 def test_the_files_are_read_and_make_a_provider(tmp_path: Path, text: str) -> None:
     file = tmp_path / "groundwire.toml"
     file.write_text(text, "utf-8")
@@ -41,7 +38,7 @@ def test_the_files_are_read_and_make_a_provider(tmp_path: Path, text: str) -> No
 
 
 def test_the_snippet_works() -> None:
-    (code,) = blocks("python")
+    code = block(PAGE, "python")
     exec(code, {})
 
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import socket
-import subprocess
-import sys
 from pathlib import Path
 
 from prometheus_client.parser import text_string_to_metric_families
 
 from groundwire.v1 import ingest_pb2, router_pb2
 from groundwire_server.rpc import telemetry
+from tests.docs.pages import block, run_shell
 from tests.rpc.house import fact, furnish, house
 from tests.rpc.telemetry.traffic import ask_everything
 from tests.rpc.telemetry.watching import page
@@ -29,32 +27,14 @@ def _free_port() -> str:
 
 
 def test_the_commands_of_the_page(tmp_path: Path) -> None:
-    (shell,) = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    shell = shell.replace("50051", _free_port()).replace("9464", _free_port())
-    command = tmp_path / "bin" / "groundwire"
-    command.parent.mkdir()
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m groundwire_server.cli "$@"\n', encoding="utf-8")
-    command.chmod(0o755)
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GROUNDWIRE_", "OTEL_"))}
-    more = {"PATH": f"{command.parent}:{kept['PATH']}", "GROUNDWIRE_EMBEDDING_BACKEND": "none"}
-    more["PYTHONPATH"] = os.pathsep.join(sys.path)
-    done = subprocess.run(
-        ["bash", "-eu"],
-        input=shell,
-        cwd=tmp_path,
-        env=kept | more,
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
-    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    script = block(PAGE, "sh").replace("50051", _free_port()).replace("9464", _free_port())
+    shown = run_shell(script, tmp_path)
     assert re.search(
         r'^groundwire_calls_total\{code="OK",method="groundwire\.v1\.NarrativeService/NarrativeRetrieve"',
-        done.stdout,
+        shown,
         re.MULTILINE,
     )
-    line = json.loads(done.stdout.strip().splitlines()[-1])
+    line = json.loads(shown.strip().splitlines()[-1])
     names = {
         name
         for row in re.findall(r"^\| (`[^|]+) \| [^|]+ \|$", _section("The log"), re.MULTILINE)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-import shlex
 from dataclasses import fields
 from pathlib import Path
 
-import click
 import pytest
 
-from groundwire_server.cli.app import app
 from groundwire_server.evidence import RefusalReason
 from groundwire_server.library import LibraryConfig
 from groundwire_server.llm import load_prompt
@@ -19,13 +16,10 @@ from groundwire_server.query.filters import FILTER_EXTRACTORS, by_glossary, by_m
 from groundwire_server.query.grades import GRADED_PASSAGES, GRADERS, by_words
 from groundwire_server.query.grades import by_model as judged_by_model
 from groundwire_server.settings import RetrievalSettings
+from tests.docs.pages import block, read_command
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = {name: (DOCS / f"{name}.md").read_text(encoding="utf-8") for name in ("filters", "corrective", "presets")}
-
-
-def blocks(name: str, language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", PAGES[name], re.MULTILINE | re.DOTALL)
 
 
 def test_filters() -> None:
@@ -79,21 +73,11 @@ def test_presets() -> None:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_the_commands_are_read(name: str) -> None:
-    (block,) = blocks(name, "console")
-    for line in block.splitlines():
-        program, *words = shlex.split(line.removeprefix("$ "))
-        assert program == "groundwire"
-        command: click.Command = app
-        context = click.Context(app, info_name=program)
-        while isinstance(command, click.Group):
-            found, command_found, words = command.resolve_command(context, words)
-            assert command_found is not None
-            command = command_found
-            context = click.Context(command, info_name=found, parent=context)
-        command.make_context(str(command.name), words, parent=context.parent)
+    for line in block(PAGES[name], "console").splitlines():
+        read_command(line)
 
 
 @pytest.mark.parametrize("name", ["filters", "corrective"])
 def test_the_snippets_work(name: str) -> None:
-    (code,) = blocks(name, "python")
+    code = block(PAGES[name], "python")
     exec(code, {})

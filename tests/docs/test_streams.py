@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
-import subprocess
-import sys
 from datetime import date
 from pathlib import Path
 
@@ -16,44 +12,20 @@ from groundwire_server.evidence import Pin, Resume
 from groundwire_server.rpc.cursor import MAX_TOKEN_BYTES, Cursor, CursorKey
 from groundwire_server.rpc.place import _MOST_PAGES
 from groundwire_server.settings import load_settings
+from tests.docs.pages import blocks, run_shell
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "streams.md").read_text(encoding="utf-8")
-
-
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-
-
-def run(folder: Path) -> str:
-    (folder / "bin").mkdir()
-    command = folder / "bin" / "groundwire"
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -W error -m groundwire_server.cli "$@"\n', encoding="utf-8")
-    command.chmod(0o755)
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GROUNDWIRE_", "RAGSPINE_"))}
-    path = {"PATH": f"{folder / 'bin'}:{kept['PATH']}", "GROUNDWIRE_EMBEDDING_BACKEND": "none"}
-    done = subprocess.run(
-        ["bash", "-eu"],
-        input="".join(blocks("sh")),
-        cwd=folder,
-        env=kept | path,
-        capture_output=True,
-        text=True,
-        timeout=110,
-        check=False,
-    )
-    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
-    return done.stdout
 
 
 def test_the_command_and_the_snippets_show_what_they_say(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shown = run(tmp_path)
+    shown = run_shell("".join(blocks(PAGE, "sh")), tmp_path)
     assert [f"[{rank}]" in shown for rank in range(1, 6)] == [True] * 5
     assert shown.count("summary  ") == 3
     monkeypatch.chdir(tmp_path)
     space: dict[str, object] = {}
-    for each in blocks("python"):
+    for each in blocks(PAGE, "python"):
         exec(each, space)
     assert capsys.readouterr().out.splitlines() == ["TOP_K [1, 2]", "TOP_K [3, 4]", "EXHAUSTED [5]"]
 

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import re
-import shlex
 from pathlib import Path
 
-import click
-
-from groundwire_server.cli.app import app
 from groundwire_server.library import LibraryConfig
 from groundwire_server.llm import load_prompt
 from groundwire_server.narrative import RRF_K
@@ -20,12 +16,9 @@ from groundwire_server.query import (
     MAX_REPLY_TOKENS,
     TRANSFORMS,
 )
+from tests.docs.pages import block, read_command
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "transforms.md").read_text(encoding="utf-8")
-
-
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
 def test_names_and_bounds_are_those_of_the_code() -> None:
@@ -40,22 +33,12 @@ def test_names_and_bounds_are_those_of_the_code() -> None:
 
 
 def test_the_commands_are_read() -> None:
-    (block,) = blocks("console")
-    lines = [line.removeprefix("$ ") for line in block.splitlines()]
+    lines = block(PAGE, "console").splitlines()
     assert len(lines) == 2
     for line in lines:
-        program, *words = shlex.split(line)
-        assert program == "groundwire"
-        command: click.Command = app
-        context = click.Context(app, info_name=program)
-        while isinstance(command, click.Group):
-            name, command_found, words = command.resolve_command(context, words)
-            assert command_found is not None
-            command = command_found
-            context = click.Context(command, info_name=name, parent=context)
-        command.make_context(str(command.name), words, parent=context.parent)
+        read_command(line)
 
 
 def test_the_snippet_works() -> None:
-    (code,) = blocks("python")
+    code = block(PAGE, "python")
     exec(code, {})

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import socket
-import subprocess
-import sys
 from pathlib import Path
 
 from groundwire_server.rpc.workers.reader import NEWEST
 from groundwire_server.settings import setting_names
+from tests.docs.pages import block, run_shell
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "workers.md").read_text(encoding="utf-8")
@@ -20,28 +18,10 @@ PAGE = (ROOT / "docs" / "workers.md").read_text(encoding="utf-8")
 def test_the_commands_of_the_page(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-    (shell,) = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    command = tmp_path / "bin" / "groundwire"
-    command.parent.mkdir()
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m groundwire_server.cli "$@"\n', encoding="utf-8")
-    command.chmod(0o755)
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GROUNDWIRE_", "OTEL_"))}
-    more = {"PATH": f"{command.parent}:{kept['PATH']}", "GROUNDWIRE_EMBEDDING_BACKEND": "none"}
-    more["PYTHONPATH"] = os.pathsep.join(sys.path)
-    done = subprocess.run(
-        ["bash", "-eu"],
-        input=shell.replace("50051", port),
-        cwd=tmp_path,
-        env=kept | more,
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
-    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
-    assert re.search(r"process\s+reader-[12]", done.stdout)
-    assert re.search(r"process\s+writer", done.stdout)
-    assert "A fox sleeps in a den." in done.stdout
+    shown = run_shell(block(PAGE, "sh").replace("50051", port), tmp_path)
+    assert re.search(r"process\s+reader-[12]", shown)
+    assert re.search(r"process\s+writer", shown)
+    assert "A fox sleeps in a den." in shown
     lines = map(json.loads, (tmp_path / "log.json").read_text().splitlines())
     assert {line["process"] for line in lines} == {"supervisor", "writer", "reader-1", "reader-2"}
 

@@ -14,7 +14,7 @@ from groundwire_server.adjacency.table import ALIVE, Table
 from groundwire_server.evidence import format_node_id
 from groundwire_server.store import EdgeColumns
 
-__all__ = ["NO_ROWS", "Tail", "TailRows", "TailView"]
+__all__ = ["Tail", "TailRows", "TailView"]
 
 _DTYPES: dict[str, Any] = {
     "edge_row": np.int64,
@@ -44,9 +44,6 @@ class TailRows:
     relations: tuple[str, ...]
     extractors: tuple[str, ...]
     days: tuple[str, ...]
-
-
-NO_ROWS = TailRows({name: np.zeros(0, dtype) for name, dtype in _DTYPES.items()}, (), (), (), ("",))
 
 
 class Tail:

@@ -11,7 +11,6 @@ from groundwire_server.ingest.fact_values import check_code, refuse
 __all__ = ["ENTITY", "LITERAL", "METRIC", "NodeNames", "folded"]
 
 ENTITY, LITERAL, METRIC = "entity", "literal", "metric"
-_CHANNEL = "channel"
 
 
 class NodeNames:

@@ -52,11 +52,6 @@ class Authenticator:
         """Whether a call without credentials is refused."""
         return bool(self._scheme)
 
-    @property
-    def reads_certificates(self) -> bool:
-        """Whether it has use for the certificate of a connection."""
-        return self._certificates is not None
-
     def principal(self, authorization: Sequence[str], peer: Callable[[], PeerCertificate | None]) -> Principal:
         """Who asks.
 
