@@ -89,9 +89,7 @@ class Libraries:
             raise
 
     def _open_folder(self, settings: Settings, secret: bytes | None) -> DataFolder:
-        return DataFolder(
-            settings.data, secret=secret, opened=self._opened, deriver=DerivedEdges.of, lock=self._lock
-        )
+        return DataFolder(settings.data, secret=secret, opened=self._opened, deriver=DerivedEdges.of, lock=self._lock)
 
     def snapshots(self, library_ids: Sequence[str] | None = None) -> tuple[list[Snapshot], list[Unreachable]]:
         """Libraries (by default all) at their newest state, and those that cannot be opened; both in order of id."""
