@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any, cast
+
 import pytest
 
-from groundwire import AnswerRestarted, Reconnecting
+from groundwire import AnswerRestarted, Frame, Reconnecting
 from groundwire_server.cli.output import describe
+from groundwire_server.cli.retrieve import _paged
 from tests.cli.commands import furnish, run, run_on_terminal, write
 
 
@@ -165,8 +169,27 @@ def test_pages_follow_one_another() -> None:
     assert [each["frame"] for each in two] == ["StreamHeader", "SnippetBatch", "StreamSummary"] * 2
 
 
+def test_a_page_that_nobody_wants_is_not_asked_for() -> None:
+    wanted: list[str] = []
+
+    class Pages:
+        """A stream that says how often more of it was asked for."""
+
+        def __iter__(self) -> Iterator[Frame]:
+            return iter(())
+
+        def more(self) -> Pages:
+            wanted.append("more")
+            return self
+
+    assert list(_paged(cast(Any, Pages()), 1)) == []
+    assert wanted == []
+    assert list(_paged(cast(Any, Pages()), 3)) == []
+    assert len(wanted) == 2
+
+
 def test_what_a_broken_connection_looks_like() -> None:
-    assert describe(Reconnecting(2, 0.2, "reset"), {}) == ["broken   connection lost, attempt 2 in 0.2 s"]
+    assert describe(Reconnecting(2, 0.2, "reset"), {}) == ["broken   no connection, attempt 2 in 0.2 s"]
     assert describe(AnswerRestarted(), {}) == ["answer   is written anew: what stands above is void"]
 
 

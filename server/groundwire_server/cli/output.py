@@ -148,7 +148,7 @@ def describe(frame: Any, ranks: dict[str, int]) -> list[str]:
         case StreamSummary():
             return _summary(frame)
         case Reconnecting(attempt=attempt, delay_seconds=delay):
-            return [f"broken   connection lost, attempt {attempt} in {delay:.1f} s"]
+            return [f"broken   no connection, attempt {attempt} in {delay:.1f} s"]
         case AnswerRestarted():
             return ["answer   is written anew: what stands above is void"]
         case _:

@@ -92,12 +92,13 @@ def command(
 
 def _paged(stream: Stream[Retrieval], pages: int) -> Iterator[Frame]:
     """The frames of so many pages, or of all that there are."""
-    page: Stream[Retrieval] | None = stream
-    for _ in range(pages):
+    yield from stream
+    for _ in range(pages - 1):  # asked for when it is wanted: each is a call
+        page = stream.more()
         if page is None:
             return
-        yield from page
-        page = page.more()
+        stream = page
+        yield from stream
 
 
 def _tuning(stages: RetrievalTuning, fusion: str, transform: str, graph: bool) -> RetrievalTuning | None:

@@ -87,9 +87,19 @@ class Session:
             except GroundwireError as error:
                 if error.status != "UNAVAILABLE" or error.reason is not ErrorReason.UNSPECIFIED:
                     raise
+                if fault := self._handshake_fault(client):
+                    raise click.ClickException(f"the server at {client.address} {fault}") from None
                 address, words = client.address, "`groundwire serve` starts one, --address names another"
                 more = "" if client.is_encrypted else "; one that encrypts wants --tls, or --ca FILE"
                 raise click.ClickException(f"no server answers at {address}; {words}{more}") from None
+
+    def _handshake_fault(self, client: Client) -> str:
+        """Why the server cannot be spoken to by who trusts and shows what the client was told; empty: not known."""
+        from groundwire_server.cli.handshake import Caller, handshake_fault  # ssl is loaded where something is wrong
+
+        given = {"CA": self.ca, "CERT": self.cert, "KEY": self.key}
+        ca, cert, key = (file or os.environ.get(f"GROUNDWIRE_{name}") or None for name, file in given.items())
+        return handshake_fault(client.address, Caller(client.is_encrypted, ca, cert, key))
 
     def connect(self, address: str, **other: Any) -> Client:
         """A client of a server, which is shown what the command was told to, but for what is said otherwise.
