@@ -123,9 +123,9 @@ class FollowedLibrary(Library):
             KeptColumns(folder / COLUMNS, self.store, keep=False),
         )
 
-    def _adopt_files(self, config: LibraryConfig) -> None:
+    def _adopt_settings(self, config: LibraryConfig) -> None:
         """Settings and glossary are as the store has them; what people write into the files the other process takes."""
-        if self._config_file.read(self.store.reader()) is None:
+        if not self._kept.are_there(self.store.reader()):
             raise Unavailable(ErrorReason.LIBRARIES_UNREACHABLE, "The library is not set up yet.")
 
     @contextmanager

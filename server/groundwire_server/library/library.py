@@ -20,12 +20,10 @@ from groundwire_server.errors import (
     Aborted,
     ErrorReason,
     FailedPrecondition,
-    GlossaryConflict,
-    InvalidRequest,
     Unavailable,
 )
 from groundwire_server.evidence import Label
-from groundwire_server.glossary import Glossary, check_derivations
+from groundwire_server.glossary import Glossary
 from groundwire_server.library.attributes import AttributeColumns
 from groundwire_server.library.columns import ColumnBuilder
 from groundwire_server.library.config import LibraryConfig
@@ -33,7 +31,7 @@ from groundwire_server.library.derived import Deriver, follow_settings
 from groundwire_server.library.fact_names import FactCodes
 from groundwire_server.library.indexes import LibraryIndexes
 from groundwire_server.library.kept_columns import KeptColumns
-from groundwire_server.library.kept_file import KeptFile
+from groundwire_server.library.kept_settings import KeptSettings, Look
 from groundwire_server.library.named_reader import named_reader
 from groundwire_server.library.recut import Recut
 from groundwire_server.library.snapshot import Snapshot
@@ -89,17 +87,11 @@ class Library:
         self._swapping = threading.Lock()  # of `_snapshot`, for no longer than an assignment takes
         self._states: weakref.WeakSet[Snapshot] = weakref.WeakSet()  # all that somebody holds
         self._closed = False
-        self._settings_texts = ("", "")
-        self._settings_read = (LibraryConfig(), Glossary())
-        self._config_file = KeptFile("config", folder / "library.toml")
-        self._glossary_file = KeptFile("glossary", folder / "glossary.toml")
-        self._glossary_seen: tuple[int, ...] | None = None
-        self._glossary_unsettled: tuple[int, ...] | None = None
-        self._glossary_fault = ""
+        self._kept = KeptSettings(folder)
         self.store: Store = self._open_store(folder / STORE, now)
         self._indexes, self._adjacency, self._kept_columns = self._open_derived(folder / _INDEX)
         try:
-            self._adopt_files(config or LibraryConfig())
+            self._adopt_settings(config or LibraryConfig())
             self._columns, self._followed = self._kept_columns.read()
             self._attributes = AttributeColumns()
             self._fact_codes = FactCodes()
@@ -151,7 +143,7 @@ class Library:
         if generation > newest.generation:
             raise Unavailable(ErrorReason.NOT_SERVING, "The library is catching up.", details={"phase": "starting"})
         reader = self.store.reader(generation)
-        return self._noted(newest.at(reader, *self._settings_at(reader, newest)))
+        return self._noted(newest.at(reader, *self._kept.at(reader, newest)))
 
     @contextmanager
     def writing(self) -> Iterator[StoreWriter]:
@@ -195,7 +187,7 @@ class Library:
             Glossary.from_toml(before.glossary.to_toml(), ambiguous=config.ambiguous)
             if not dry_run:
                 with self.store.writer() as writer:
-                    self._config_file.put(writer, config.to_toml())
+                    self._kept.put_config(writer, config)
                     Recut.read(before.reader).after(before.config, config).write(writer)
                     follow_settings(self._deriver, writer, self.store.reader(), config, before.glossary)
                 self._publish()
@@ -204,7 +196,7 @@ class Library:
     @property
     def glossary_fault(self) -> str:
         """Why glossary.toml, which a person has changed, is not in force; empty where it is."""
-        return self._glossary_fault
+        return self._kept.glossary_fault
 
     def adopt_glossary(self, *, settled: bool = True) -> bool:
         """Take in what a person has written into glossary.toml; whether it is another glossary now.
@@ -215,30 +207,18 @@ class Library:
             settled: take it as it stands; else only where it stood there the last time too, since who writes a file may
                 not be done.
         """
-        seen = self._glossary_file.look()
-        if seen == self._glossary_seen:
-            return False
-        if not settled and seen != self._glossary_unsettled:
-            self._glossary_unsettled = seen
+        seen = self._kept.look()
+        if not self._kept.is_new(seen, settled=settled):
             return False
         with self._changing():
             return self._take_edited_glossary(seen)
 
-    def _take_edited_glossary(self, seen: tuple[int, ...] | None) -> bool:
-        reader, config = self.store.reader(), self._snapshot.config
-        fault, text, glossary = "", None, Glossary()
-        try:
-            text = self._glossary_file.edited(reader)
-            if text is not None:
-                glossary = Glossary.from_toml(text, ambiguous=config.ambiguous)
-                check_derivations(glossary)
-        except (InvalidRequest, GlossaryConflict) as error:
-            fault = str(error)
-        if fault or text is None:
-            self._glossary_seen, self._glossary_fault = seen, fault
+    def _take_edited_glossary(self, seen: Look) -> bool:
+        edited = self._kept.edited_glossary(self.store.reader(), self._snapshot.config, seen)
+        if edited is None:
             return False
-        self._put_glossary(text, glossary)
-        self._glossary_seen, self._glossary_fault = seen, ""
+        self._put_glossary(*edited)
+        self._kept.took(seen)
         return True
 
     def set_glossary(self, glossary: Glossary) -> None:
@@ -256,9 +236,9 @@ class Library:
             Exception: what `change` raises; then all stays as it was.
         """
         with self._changing():
-            self._take_edited_glossary(self._glossary_file.look())
-            if self._glossary_fault:
-                why = f"glossary.toml of library {self.library_id} was edited and does not hold: {self._glossary_fault}"
+            self._take_edited_glossary(self._kept.look())
+            if fault := self._kept.glossary_fault:
+                why = f"glossary.toml of library {self.library_id} was edited and does not hold: {fault}"
                 raise Aborted(
                     ErrorReason.CONFLICTING_CHANGE,
                     why,
@@ -273,9 +253,9 @@ class Library:
         """Have a glossary in force that was read from a text."""
         reader, config = self.store.reader(), self._snapshot.config
         with self.store.writer() as writer:
-            self._glossary_file.put(writer, text)
+            self._kept.put_glossary(writer, text)
             follow_settings(self._deriver, writer, reader, config, glossary)
-        self._settings_texts, self._settings_read = (self._config_file.read(reader) or "", text), (config, glossary)
+        self._kept.note(reader, text, config, glossary)
         self._publish()
 
     def use_embedder(self, embedder: Embedder | None, *, replace: bool = False, anew: bool = False) -> None:
@@ -406,43 +386,14 @@ class Library:
                 raise Unavailable(ErrorReason.NOT_SERVING, "The library is closed.")
             yield
 
-    def _adopt_files(self, config: LibraryConfig) -> None:
-        """Bring settings and glossary together with their files, as `KeptFile` says."""
-        reader = self.store.reader()
-        new_config, new_glossary = self._config_file.edited(reader), self._glossary_file.edited(reader)
-        kept = self._config_file.read(reader)
-        recut = Recut.read(reader)
-        if new_config is not None:
-            config = LibraryConfig.from_toml(new_config)
-            recut = recut if kept is None else recut.after(LibraryConfig.from_toml(kept), config)
-        elif kept is not None:
-            config = LibraryConfig.from_toml(kept)
-        else:
-            config.check()
-            new_config = config.to_toml()
-        text = self._glossary_file.read(reader) if new_glossary is None else new_glossary
-        glossary = Glossary.from_toml(text or "", ambiguous=config.ambiguous)
-        if new_glossary is not None:
-            check_derivations(glossary)
-        with self.store.writer() as writer:
-            if new_config is not None:
-                self._config_file.put(writer, new_config)
-                recut.write(writer)
-            if new_glossary is not None:
-                self._glossary_file.put(writer, new_glossary)
-            follow_settings(self._deriver, writer, reader, config, glossary)
-        # Read once: a glossary of thousands of terms takes its time.
-        self._settings_texts, self._settings_read = (new_config or kept or "", text or ""), (config, glossary)
-        self._write_files(self.store.reader())
-
-    def _write_files(self, reader: StoreReader) -> None:
-        self._config_file.follow(reader)
-        self._glossary_file.follow(reader)
+    def _adopt_settings(self, config: LibraryConfig) -> None:
+        """Have settings and glossary in force when the library opens; `config` where it has none."""
+        self._kept.adopt(self.store, config, self._deriver)
 
     def _publish(self) -> None:
         """Follow what was committed. Called with the lock held."""
         with disk_errors(self.folder):
-            self._write_files(self.store.reader())
+            self._kept.write_files(self.store.reader())
             self._put_in_place(self._take_snapshot(self._snapshot))
             self._adjacency.follow(self._snapshot.stored)
 
@@ -479,7 +430,7 @@ class Library:
             vectors,
         ):
             return previous
-        config, glossary = self._settings(reader)
+        config, glossary = self._kept.in_force(reader)
         snapshot = Snapshot(
             library_id=self.library_id,
             generation=reader.generation,
@@ -506,24 +457,6 @@ class Library:
             died = self._columns.retire(reader.retired_spans(self._followed))
             self._followed = reader.generation
             self._kept_columns.follow(self._columns.view(), reader, self._columns.revisions - before + died)
-
-    def _settings_at(self, reader: StoreReader, newest: Snapshot) -> tuple[LibraryConfig, Glossary]:
-        """Settings and glossary at an earlier state; what is as it is now is not read again."""
-        config = LibraryConfig.from_toml(self._config_file.read(reader) or "")
-        text = self._glossary_file.read(reader) or ""
-        unchanged = config.ambiguous == newest.config.ambiguous
-        if unchanged and text == (self._glossary_file.read(newest.stored) or ""):
-            return config, newest.glossary
-        return config, Glossary.from_toml(text, ambiguous=config.ambiguous)
-
-    def _settings(self, reader: StoreReader) -> tuple[LibraryConfig, Glossary]:
-        """Settings and glossary at a generation; read again only when their texts are others."""
-        texts = (self._config_file.read(reader) or "", self._glossary_file.read(reader) or "")
-        if texts != self._settings_texts:
-            config = LibraryConfig.from_toml(texts[0])
-            self._settings_read = (config, Glossary.from_toml(texts[1], ambiguous=config.ambiguous))
-            self._settings_texts = texts
-        return self._settings_read
 
 
 def _weakly(method: Callable[[], None]) -> Callable[[], None]:
