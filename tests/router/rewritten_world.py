@@ -1,4 +1,4 @@
-"""The glossary that the rewritten questions are asked against."""
+"""The names and figures that the rewritten questions are asked against."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 from groundwire_server.glossary import ChannelTerm, EntityTerm, Glossary, MetricTerm, Synonym
 from groundwire_server.library import Snapshot
+from tests.router.world import figure
 from tests.support.libraries import make_library
 
 __all__ = ["rewritten_world"]
@@ -43,10 +44,11 @@ ENTITIES = [
 
 
 def rewritten_world(folder: Path) -> Snapshot:
-    """A library with this glossary and no documents."""
-    terms = [
+    """A library with this glossary, a figure of each metric for each entity, and no documents."""
+    terms: list[MetricTerm | EntityTerm | ChannelTerm] = [
         *(MetricTerm(code, label=label, synonyms=names) for code, label, names in METRICS),
         *(EntityTerm(code, label=label, synonyms=names) for code, label, names in ENTITIES),
         ChannelTerm("ONLINE", label="Online", synonyms=_names(ja="オンライン", zh="线上")),
     ]
-    return make_library(folder, [], glossary=Glossary(terms)).snapshot()
+    figures = [figure(metric, entity, "2020", "7") for metric, *_ in METRICS for entity, *_ in ENTITIES]
+    return make_library(folder, [], glossary=Glossary(terms), facts=figures).snapshot()

@@ -56,10 +56,13 @@ _PHRASES: dict[Cue, str] = {
         how did|how does|how do|how is|how are|how was|how were|how has|how have|in what way|discuss|discussion
         tell me about|what about|say about|said about|think of|think about|opinion|strategy|risks
         contributed to|responsible for|consequence|consequences|compare how|outline|overview
+        comment on|comment upon|commentary|policy|policies|outlook|plans for|plans to
         なぜ|何故|なんで|どうして|理由|原因|背景|要因|説明|解説|経緯|どのように|どうやって|どういう|どんな
-        影響|要約|まとめて|概要|について教えて|いきさつ|事情|きっかけ
+        影響|要約|まとめて|概要|について教えて|いきさつ|事情|きっかけ|方針|見通し|計画|見解|論評
+        どう見|どう動|どう変|どう考|どう評価|どう説明|どう推移
         为什么|為什麼|为何|為何|为啥|原因|理由|背景|如何|怎么|怎麼|怎样|怎樣|怎么样|怎麼樣|解释|解釋
         说明|說明|影响|影響|概述|总结|總結|概括|介绍|介紹|起因|导致|導致|由来|由來|经过|經過|评价|評價|看法
+        评述|評述|评论|評論|展望|前景|政策|计划|計劃|观点|觀點
     """,
     Cue.WHO: """
         who|whom|whose|where|when|which year|what year|which month|what month|what date|what time|which person

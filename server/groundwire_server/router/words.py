@@ -10,6 +10,7 @@ __all__ = [
     "KINDS_OF_ENTITIES",
     "PER_WORDS",
     "PRONOUNS",
+    "ends_as_amount",
     "is_measure",
 ]
 
@@ -53,12 +54,22 @@ _CJK_MEASURE = re.compile(
         指数 指標 率 比率 比 密度 数 數 件数 人数 社数 額 额 金額 金额 高 量 重量 面積 面积 長 长 値 值 価格 价格 單價
         単価 单价 费 費 費用 费用 利益 利润 利潤 収入 收入 収益 收益 売上 资产 資産 資產 负债 負債 残高 余额 餘額 スコア
         レート シェア 評点 评分 評分 得分 分数 分數 水準 水平 系数 係数 係數 年収 薪资 薪資 賃金 工资 人口 増加率 成長率
+        負債 债务 債務 掛金 账款 帳款 貸款 贷款 存款 預金 借入金 引当金 准备金 準備金 現金 现金 成本 原価 税金 股利 配当
         增长率 占比 割合 比例 コスト マージン インデックス
     """)
-    + ")$"
+    + ")(?:の?(?:合計額?|総額|残高)|的?(?:合计|合計|总额|總額|之和))?$"
 )
 
 _CJK_PER = re.compile("当たり|あたり|人均|户均|戶均|每")
+
+
+def ends_as_amount(phrase: str) -> bool:
+    """Whether a Chinese or Japanese phrase names a quantity by its last word.
+
+    >>> ends_as_amount("繰延税金負債の金額"), ends_as_amount("每100個香港人")
+    (True, False)
+    """
+    return _CJK_MEASURE.search(normalize(phrase).rstrip(" .,;:?!。、")) is not None
 
 
 def is_measure(phrase: str) -> bool:
@@ -68,7 +79,7 @@ def is_measure(phrase: str) -> bool:
     (True, True, False)
     """
     normal = normalize(phrase).rstrip(" .,;:?!。、")
-    if _CJK_MEASURE.search(normal) or _CJK_PER.search(normal):
+    if ends_as_amount(normal) or _CJK_PER.search(normal):
         return True
     words = re.findall(r"[^\W_]+", normal)
     return bool(words) and (words[-1] in _MEASURES or "per" in words[1:-1])
