@@ -21,15 +21,9 @@ from groundwire_server.rpc.door import Door, check_reach
 from groundwire_server.settings import ServerSettings
 from tests.rpc.doors import Doorway, Keys, ask, doorway
 from tests.rpc.serving import failure_of
-from tests.support.certificates import Authority, put
+from tests.support.certificates import OPS, Authority, put
 
-RULES = """
-[[certificate]]
-uri = "spiffe://example/ops"
-name = "ops"
-clearance = "confidential"
-rights = "admin"
-
+RULES = f"""{OPS}
 [[certificate]]
 dns = "agent.example"
 name = "agent"

@@ -13,6 +13,13 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+OPS = """
+[[certificate]]
+uri = "spiffe://example/ops"
+name = "ops"
+clearance = "confidential"
+rights = "admin"
+"""
 _LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 _FAR_AWAY = datetime(2040, 1, 1, tzinfo=UTC)
 LOCAL = (x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1")))

@@ -14,7 +14,9 @@ class Named(Protocol):
     """Whatever a setting or a call asks for by name."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """As it is asked for."""
+        ...
 
 
 P = TypeVar("P", bound=Named)

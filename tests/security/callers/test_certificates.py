@@ -11,14 +11,9 @@ from hypothesis import strategies as st
 from groundwire_server.errors import InvalidRequest
 from groundwire_server.evidence import Label, Principal
 from groundwire_server.security.callers import PeerCertificate, parse_certificates
+from tests.support.certificates import OPS
 
-FILE = """
-[[certificate]]
-uri = "spiffe://example/ops"
-name = "ops"
-clearance = "confidential"
-rights = "admin"
-
+FILE = f"""{OPS}
 [[certificate]]
 dns = "agent.example"
 name = "agent"

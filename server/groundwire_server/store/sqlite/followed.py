@@ -130,7 +130,7 @@ class FollowedServerFile(ServerFile):
         return self._watched.changed()
 
     def secret(self) -> bytes:
-        """The key of snapshot ids, which the process that writes has made."""
+        """The key of snapshot ids. Raises Unavailable (NOT_SERVING): the process that writes has not made it yet."""
         found = self._watched.ask(
             lambda connection: connection.execute("SELECT value FROM kept WHERE name = 'secret'").fetchone()
         )
