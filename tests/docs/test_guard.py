@@ -37,3 +37,13 @@ def test_the_counts_are_those_of_the_cases() -> None:
         for language, count in zip(("en", "ja", "zh"), counts, strict=True):
             assert sum(counted[name, language] for name in classes) == int(count), names
     assert len(rows) == 5
+
+
+def test_the_counts_are_those_of_the_unseen_sentences() -> None:
+    cases = list(read_cases(ROOT / "tests" / "guard" / "unseen.jsonl"))
+    rows = dict(re.findall(r"^\| ([\w ]+1,\d{3}, now) \| (.*) \|$", PAGE, re.MULTILINE))
+    for name, part in (("the last 1,200, now", cases[-1200:]), ("all 1,893, now", cases)):
+        cells = re.findall(r"\d+ of (\d+)", rows[name])
+        wrong = [sum(case["language"] == each and not case["right"] for case in part) for each in ("en", "ja", "zh")]
+        assert cells == [str(count) for count in (*wrong, sum(case["right"] for case in part))]
+    assert len(cases) == 1893

@@ -1,9 +1,10 @@
 """What a classifier may say where, and what is made of its odds.
 
 The rules hold where they are sure: a figure whose parts are all named is looked up, a figure and its reason are both,
-and what a metric means, or what is asked of a known entity without a metric, is text, unless
-it asks for an amount in a period. Elsewhere the odds decide, within these bounds: a question that the rules take for one
-of figures is not made one of text alone, "why" and "who" are never answered by figures alone, and no doubt becomes a guess: where figures and text are both likely, both are asked.
+and what a metric means, or what is asked of a known entity without a metric, is text, unless it asks for an amount in a
+period. Elsewhere the odds decide, within these bounds: a question that the rules take for one of figures is not made
+one of text alone, "why" and "who" are never answered by figures alone, and no doubt becomes a guess: where figures and
+text are both likely, both are asked.
 """
 
 from __future__ import annotations
