@@ -258,7 +258,7 @@ def test_a_library_that_has_vectors_is_searched_by_them_from_the_first_moment(
 def test_a_library_that_keeps_no_vectors_says_so(tmp_path: Path) -> None:
     with engine(tmp_path, embedding__backend="deterministic") as here:
         config = LibraryConfig(embedder="none")
-        here.save_library("default", config, LOCAL, validate_only=False, if_snapshot_id="")
+        here.administration.save_library("default", config, LOCAL, validate_only=False, if_snapshot_id="")
         store(here, {"a": "a fox"})
         here.wait_for_embedder(10)
         (off,) = read(here, "fox")[2].degradations
@@ -309,7 +309,7 @@ def test_equal_texts_of_two_libraries_are_embedded_once(tmp_path: Path, monkeypa
         here.wait_for_embedder(60)
         store(here, {"a": "a fox", "b": "狐は赤い"})
         assert eventually(lambda: whole(here, "default"))
-        here.save_library("second", LibraryConfig(), LOCAL, validate_only=False, if_snapshot_id="")
+        here.administration.save_library("second", LibraryConfig(), LOCAL, validate_only=False, if_snapshot_id="")
         store(here, {"c": "a fox", "d": "a heron"}, library="second", ingest=1)
         assert eventually(lambda: whole(here, "second"))
         assert sorted(asked) == ["a fox", "a heron", "狐は赤い"]
@@ -354,9 +354,11 @@ def test_a_library_may_leave_the_embedder(tmp_path: Path) -> None:
         here.wait_for_embedder(10)
         store(here, {"a": "a fox"})
         assert eventually(lambda: not read(here, "fox")[2].degradations)
-        here.save_library("default", LibraryConfig(embedder="none"), LOCAL, validate_only=False, if_snapshot_id="")
+        here.administration.save_library(
+            "default", LibraryConfig(embedder="none"), LOCAL, validate_only=False, if_snapshot_id=""
+        )
         assert [each.kind for each in read(here, "fox")[2].degradations] == [DegradationKind.VECTOR_OFF]
-        here.save_library("default", LibraryConfig(), LOCAL, validate_only=False, if_snapshot_id="")
+        here.administration.save_library("default", LibraryConfig(), LOCAL, validate_only=False, if_snapshot_id="")
         assert eventually(lambda: not read(here, "fox")[2].degradations)
 
 
@@ -389,7 +391,7 @@ def test_only_the_default_library_is_made_by_writing(tmp_path: Path) -> None:
 def test_pages_of_libraries_follow_one_another(tmp_path: Path) -> None:
     with engine(tmp_path) as here:
         for name in ("c", "a", "b"):
-            here.save_library(name, LibraryConfig(), LOCAL, validate_only=False, if_snapshot_id="")
+            here.administration.save_library(name, LibraryConfig(), LOCAL, validate_only=False, if_snapshot_id="")
         first = here.list_libraries(LOCAL, after="", limit=2)
         assert ([each.library_id for each in first.libraries], first.more) == (["a", "b"], True)
         second = here.list_libraries(LOCAL, after="b", limit=2)
@@ -407,13 +409,19 @@ def test_counts_are_of_what_the_caller_may_read(tmp_path: Path) -> None:
 
 def test_saving_a_library_checks_what_it_changes(tmp_path: Path) -> None:
     with engine(tmp_path) as here:
-        imagined = here.save_library("new", LibraryConfig(k1=2.0), LOCAL, validate_only=True, if_snapshot_id="").library
+        imagined = here.administration.save_library(
+            "new", LibraryConfig(k1=2.0), LOCAL, validate_only=True, if_snapshot_id=""
+        ).library
         assert imagined.config.k1 == 2.0
         assert here.list_libraries(LOCAL, after="", limit=9).libraries == ()
-        made = here.save_library("new", LibraryConfig(), LOCAL, validate_only=False, if_snapshot_id="").library
+        made = here.administration.save_library(
+            "new", LibraryConfig(), LOCAL, validate_only=False, if_snapshot_id=""
+        ).library
         with pytest.raises(Aborted):
-            here.save_library("new", LibraryConfig(k1=9.0), LOCAL, validate_only=False, if_snapshot_id="stale")
-        changed = here.save_library(
+            here.administration.save_library(
+                "new", LibraryConfig(k1=9.0), LOCAL, validate_only=False, if_snapshot_id="stale"
+            )
+        changed = here.administration.save_library(
             "new", LibraryConfig(k1=9.0), LOCAL, validate_only=False, if_snapshot_id=made.snapshot_id
         ).library
         assert changed.config.k1 == 9.0
@@ -421,13 +429,15 @@ def test_saving_a_library_checks_what_it_changes(tmp_path: Path) -> None:
         for library_id, config in (("Bad Id", LibraryConfig()), ("new", LibraryConfig(chunk_chars=0))):
             for validate_only in (True, False):
                 with pytest.raises(InvalidRequest):
-                    here.save_library(library_id, config, LOCAL, validate_only=validate_only, if_snapshot_id="")
+                    here.administration.save_library(
+                        library_id, config, LOCAL, validate_only=validate_only, if_snapshot_id=""
+                    )
 
 
 def change(here: Engine, *put: MetricTerm | EntityTerm, **more: Any) -> Any:
     options = {"validate_only": False, "if_snapshot_id": "", **{k: v for k, v in more.items() if k in _OPTIONS}}
     rest = {name: value for name, value in more.items() if name not in _OPTIONS}
-    return here.update_glossary("default", GlossaryChange(put, **rest), LOCAL, **options)
+    return here.administration.update_glossary("default", GlossaryChange(put, **rest), LOCAL, **options)
 
 
 _OPTIONS = ("validate_only", "if_snapshot_id")
@@ -458,8 +468,12 @@ def test_who_may_not_write_changes_nothing(tmp_path: Path) -> None:
         lambda here: here.open_documents("default", IngestOpening(f"{INGEST}0"), reader),
         lambda here: here.open_facts("default", IngestOpening(f"{INGEST}0"), reader),
         lambda here: here.withdraw("default", "a", reader),
-        lambda here: here.save_library("x", LibraryConfig(), reader, validate_only=False, if_snapshot_id=""),
-        lambda here: here.update_glossary("x", GlossaryChange(), reader, validate_only=True, if_snapshot_id=""),
+        lambda here: here.administration.save_library(
+            "x", LibraryConfig(), reader, validate_only=False, if_snapshot_id=""
+        ),
+        lambda here: here.administration.update_glossary(
+            "x", GlossaryChange(), reader, validate_only=True, if_snapshot_id=""
+        ),
     ]
     with engine(tmp_path) as here:
         for attempt in attempts:

@@ -28,13 +28,13 @@ WORDS = (IndexPart.LEXICAL,)
 @pytest.fixture
 def here(tmp_path: Path) -> Iterator[Engine]:
     made = Engine(load_settings({"data": tmp_path / "data", "embedding.backend": "none"}, environ={}))
-    made.save_library("a", LibraryConfig(), LOCAL, validate_only=False, if_snapshot_id="")
+    made.administration.save_library("a", LibraryConfig(), LOCAL, validate_only=False, if_snapshot_id="")
     yield made
     made.close()
 
 
 def delete(here: Engine, principal: Principal, confirmation: str = "", *, rehearse: bool = False) -> LibraryDeletion:
-    return here.delete_library("a", confirmation, principal, validate_only=rehearse)
+    return here.administration.delete_library("a", confirmation, principal, validate_only=rehearse)
 
 
 def ended(here: Engine, job: Job, principal: Principal = LOCAL) -> Job:
@@ -98,7 +98,9 @@ def test_a_confirmation_is_of_one_caller(here: Engine) -> None:
 
 def test_settings_are_part_of_what_is_confirmed(here: Engine) -> None:
     token = delete(here, LOCAL, rehearse=True).confirmation
-    here.save_library("a", LibraryConfig(description="minutes"), LOCAL, validate_only=False, if_snapshot_id="")
+    here.administration.save_library(
+        "a", LibraryConfig(description="minutes"), LOCAL, validate_only=False, if_snapshot_id=""
+    )
     with pytest.raises(Aborted):
         delete(here, LOCAL, token)
 
@@ -152,7 +154,7 @@ def test_settings_that_change_while_a_cut_is_ordered_are_not_forgotten(
         return job
 
     monkeypatch.setattr(Jobs, "start_task", overtaken)
-    here.save_library(
+    here.administration.save_library(
         "a", LibraryConfig(chunk_chars=90, overlap_chars=0), LOCAL, validate_only=False, if_snapshot_id=""
     )
     assert here.jobs.recut(here._libraries.for_reading("a"), LOCAL) is not None

@@ -9,37 +9,32 @@ from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from groundwire_server.chunking import needs_model
+from groundwire_server.engine.administration import LibraryAdministration
 from groundwire_server.engine.components import list_components
-from groundwire_server.engine.deletion import LibraryDeletion, check_confirmation, make_confirmation
-from groundwire_server.engine.describe import describe_library, describe_new_library
+from groundwire_server.engine.describe import describe_library
 from groundwire_server.engine.documents import DocumentReads
 from groundwire_server.engine.embedding import ServerEmbedder
 from groundwire_server.engine.evidence_graph import EvidenceGraph
 from groundwire_server.engine.filters import Filtered, filter_faults
-from groundwire_server.engine.glossaries import GlossaryChange, changed_glossary, glossary_findings
 from groundwire_server.engine.glossary_watch import GlossaryWatch
-from groundwire_server.engine.info import GlossaryUpdate, LibraryInfo, LibraryPage, ServerInfo
-from groundwire_server.engine.jobs import Jobs, may_write
+from groundwire_server.engine.info import LibraryInfo, LibraryPage, ServerInfo
+from groundwire_server.engine.jobs import Jobs
 from groundwire_server.engine.libraries import Libraries
-from groundwire_server.engine.library_settings import LibraryUpdate, check_unchanged, settled_config
 from groundwire_server.engine.model import model_config
 from groundwire_server.engine.reading import chosen_libraries, refuse_unreachable
 from groundwire_server.engine.records import RecordReads
 from groundwire_server.engine.reindex import Reindexing
 from groundwire_server.engine.relating import Relating, RelatingCalls
+from groundwire_server.engine.rights import may_write
 from groundwire_server.engine.terms import TermDescription, TermPlace, TermWish, describe_terms
 from groundwire_server.engine.tool_names import ToolNames, tool_names
 from groundwire_server.errors import (
     ErrorReason,
-    FailedPrecondition,
     GroundwireError,
-    NotPermitted,
     UnknownResource,
     Violation,
 )
 from groundwire_server.evidence import Call, Filter, Label, Principal
-from groundwire_server.glossary import Glossary
 from groundwire_server.ingest import (
     DocumentIngest,
     DocumentRules,
@@ -50,7 +45,6 @@ from groundwire_server.ingest import (
     IngestOpening,
 )
 from groundwire_server.jobs import audience_of
-from groundwire_server.library import Library, LibraryConfig, Snapshot, check_library_id
 from groundwire_server.llm import make_provider
 from groundwire_server.narrative import (
     EvidenceFrame,
@@ -93,6 +87,7 @@ class Engine:
         default_mode: legs to search where a call does not say.
         limits: bounds of a retrieval.
         jobs: the work behind the calls.
+        administration: what changes libraries and glossaries.
         documents, records: what is stored, one by one.
         page_key: key of the tokens of lists; it stays with the data folder.
 
@@ -119,7 +114,6 @@ class Engine:
         self.page_key = self._libraries.folder.secret
         self.documents = DocumentReads(self._libraries)
         self.records = RecordReads(self._libraries)
-        self._creating = threading.Lock()  # of two who make one library the second changes it
         try:
             self._embedder = ServerEmbedder(settings, self._libraries.use_embedder, self._libraries.go_without)
         except BaseException:
@@ -142,8 +136,10 @@ class Engine:
         self._relating = Relating(ModelAccess(self._model, self._gate, clearance, settings.llm.parallel))
         self.jobs = Jobs(self._libraries, Reindexing(self._libraries, self._embedder, self._relating), self._relating)
         self._relating_calls = RelatingCalls(self._relate)
+        self.administration = LibraryAdministration(self._libraries, self._embedder, self._relating, self.jobs)
         self._glossary_watch = GlossaryWatch(
-            self._libraries.held, lambda library: self._follow_glossary(library, self.local_principal)
+            self._libraries.held,
+            lambda library: self.administration.follow_glossary(library, self.local_principal),
         )
         self._opener.start()
 
@@ -308,7 +304,9 @@ class Engine:
 
     def open_documents(self, library_id: str, opening: IngestOpening, principal: Principal) -> DocumentIngest:
         """Open a stream of documents; raises as `IngestDesk.open_documents` does, and UnknownResource."""
-        library = self._to_write(library_id, principal, "IngestDocuments", validate_only=opening.validate_only)
+        library = self._libraries.to_write(
+            library_id, principal, "IngestDocuments", validate_only=opening.validate_only
+        )
         self._libraries.forget_old_ingests(library)
         model = self._embedder.cutting_model
 
@@ -320,7 +318,7 @@ class Engine:
 
     def open_facts(self, library_id: str, opening: IngestOpening, principal: Principal) -> FactIngest:
         """Open a stream of figures and relations; raises as `IngestDesk.open_facts` does, and UnknownResource."""
-        library = self._to_write(library_id, principal, "IngestFacts", validate_only=opening.validate_only)
+        library = self._libraries.to_write(library_id, principal, "IngestFacts", validate_only=opening.validate_only)
         self._libraries.forget_old_ingests(library)
         return self._desk.open_facts(library, opening, lambda: FactIngestRules.of(library.snapshot()))
 
@@ -376,153 +374,15 @@ class Engine:
         """Up to `limit` libraries behind the id `after`, by id; one that cannot be opened says why."""
         ids = [library_id for library_id in self._libraries.folder.list() if library_id > after]
         snapshots, unreachable = self._libraries.snapshots(ids[:limit])
-        listed: list[LibraryInfo | Unreachable] = [*(self._describe(each, principal) for each in snapshots)]
-        listed += unreachable
+        name, loading = self._embedder.name, self._embedder.loading
+        listed: list[LibraryInfo | Unreachable] = [*unreachable]
+        listed += (describe_library(each, principal, name, embedder_loading=loading) for each in snapshots)
         return LibraryPage(tuple(sorted(listed, key=lambda each: each.library_id)), len(ids) > limit)
-
-    def save_library(
-        self, library_id: str, config: LibraryConfig, principal: Principal, *, validate_only: bool, if_snapshot_id: str
-    ) -> LibraryUpdate:
-        """Create a library or change its settings.
-
-        Where these cut documents in another way, those that are there are cut anew by a job; what comes from now on is
-        cut so at once.
-
-        Raises:
-            InvalidRequest: the id or a setting does not hold.
-            Aborted: CONFLICTING_CHANGE, the library has changed since `if_snapshot_id`.
-            GlossaryConflict: shared names that the new settings do not report.
-            FailedPrecondition: NO_EMBEDDER, documents would be cut by a model, and there is none.
-            ResourceExhausted: STORAGE_FULL; or OVERLOADED, too many jobs wait, and the same call again makes the job.
-        """
-        may_write(principal, "SaveLibrary", library_id)
-        check_library_id(library_id, "library.library_id")
-        config.check("library.")
-        folder = self._libraries.folder
-        no_model = self._fault_of_cut(config)
-        if (no_extractor := self._relating.fault(config)) is not None:
-            raise no_extractor
-
-        def changed(snapshot: Snapshot) -> LibraryConfig:
-            check_unchanged(snapshot, if_snapshot_id, principal)
-            if no_model is not None and not config.cuts_like(snapshot.config):
-                raise no_model
-            return settled_config(config, snapshot, principal)
-
-        with self._creating:
-            if library_id not in folder.list():
-                if if_snapshot_id:
-                    self.snapshot_id(library_id, principal)  # raises: there is none
-                if no_model is not None:
-                    raise no_model
-                if validate_only:
-                    return LibraryUpdate(describe_new_library(library_id, config))
-                return LibraryUpdate(self._describe(folder.create(library_id, config).snapshot(), principal))
-        library = self._libraries.for_reading(library_id)
-        before, after = library.change_config(changed, dry_run=validate_only)
-        if validate_only:
-            planned = self.jobs.planned_recut(before, after, principal)
-            planned = planned or self.jobs.planned_relate(before, after, principal)
-            return LibraryUpdate(self._describe(before, principal, after), planned)
-        if before.config.embedder != after.embedder:
-            self._libraries.refresh(library)
-        job = self.jobs.recut(library, principal)
-        relating = self.jobs.relate(library, principal)
-        return LibraryUpdate(self._describe(library.snapshot(), principal), job or relating)
-
-    def _fault_of_cut(self, config: LibraryConfig) -> FailedPrecondition | None:
-        """Why nothing can be cut by these settings: they ask for a model, and there is none."""
-        if needs_model(config.chunker, config.budget_unit):
-            try:
-                self._embedder.cutting_model()
-            except FailedPrecondition as error:
-                return error
-        return None
-
-    def delete_library(
-        self, library_id: str, confirmation: str, principal: Principal, *, validate_only: bool
-    ) -> LibraryDeletion:
-        """Take a library away from everybody, and have its space freed; with `validate_only` give the confirmation.
-
-        Raises:
-            NotPermitted: the caller may not administer.
-            UnknownResource: UNKNOWN_LIBRARY.
-            InvalidRequest: VALUE_REQUIRED, there is no confirmation.
-            Aborted: CONFLICTING_CHANGE, the confirmation is not of this state, or not of this caller.
-        """
-        if not principal.may_administer:
-            raise NotPermitted(
-                ErrorReason.NOT_PERMITTED,
-                "DeleteLibrary needs the right to administer.",
-                details={"method": "DeleteLibrary", "library_id": library_id},
-            )
-        folder = self._libraries.folder
-        with self._creating:
-            if library_id not in folder.list():
-                self._libraries.for_reading(library_id)  # raises: there is none
-            snapshots, unreachable = self._libraries.snapshots([library_id])
-            made_at = folder.server_file.created_at(library_id)
-
-            def expected(snapshot: Snapshot | None) -> str:
-                state = "" if snapshot is None else snapshot.content_id(principal)
-                return make_confirmation(folder.secret, principal, library_id, made_at, state)
-
-            last = snapshots[0] if snapshots else None
-            shown = unreachable[0] if last is None else self._describe(last, principal)
-            if confirmation or not validate_only:
-                check_confirmation(confirmation, expected(last), library_id)
-            if validate_only:
-                return LibraryDeletion(shown, confirmation=expected(last))
-
-            def unchanged(snapshot: Snapshot) -> None:
-                check_confirmation(confirmation, expected(snapshot), library_id)
-
-            return LibraryDeletion(shown, job=self.jobs.free(library_id, principal, unchanged))
-
-    def update_glossary(
-        self,
-        library_id: str,
-        change: GlossaryChange,
-        principal: Principal,
-        *,
-        validate_only: bool,
-        if_snapshot_id: str,
-    ) -> GlossaryUpdate:
-        """Change the glossary of a library, all or nothing, and say what a person should look at.
-
-        Raises:
-            InvalidRequest: a term is malformed; every fault at once.
-            GlossaryConflict: two terms share a name; nothing was changed.
-            Aborted: CONFLICTING_CHANGE, the library has changed since `if_snapshot_id`.
-        """
-        library = self._to_write(library_id, principal, "UpdateGlossary", validate_only=validate_only)
-
-        def changed(snapshot: Snapshot) -> Glossary:
-            check_unchanged(snapshot, if_snapshot_id, principal)
-            return changed_glossary(snapshot.glossary, change)
-
-        snapshot = library.snapshot()
-        if validate_only:
-            glossary = changed(snapshot)
-        else:
-            library.change_glossary(changed)
-            self._follow_glossary(library, principal)
-            snapshot = library.snapshot()
-            glossary = snapshot.glossary
-        findings, omitted = glossary_findings(glossary, snapshot, principal, library.glossary_fault)
-        return GlossaryUpdate(findings, "" if validate_only else snapshot.snapshot_id(principal), omitted)
 
     # ---- inner
 
     def _relate(self, library_id: str) -> None:
         self.jobs.relate(self._libraries.for_reading(library_id), self.local_principal)
-
-    def _follow_glossary(self, library: Library, principal: Principal) -> None:
-        """Have relations found by the names that hold now. The glossary holds whatever becomes of that."""
-        try:
-            self.jobs.relate(library, principal)
-        except GroundwireError as error:
-            _log.warning("library %s has relations of earlier names: %s", library.library_id, error.reason.name)
 
     def _open_all(self) -> None:
         """Open what there is, and order what a change of settings left to do: one whose process died, or of a file."""
@@ -549,17 +409,6 @@ class Engine:
             model=self._model,
             model_clearance=Label[self.settings.llm.clearance.upper()],
         )
-
-    def _describe(self, snapshot: Snapshot, principal: Principal, config: LibraryConfig | None = None) -> LibraryInfo:
-        """A library as it is, or as it would be with other settings."""
-        embedder = self._embedder
-        return describe_library(snapshot, principal, embedder.name, embedder_loading=embedder.loading, config=config)
-
-    def _to_write(self, library_id: str, principal: Principal, method: str, *, validate_only: bool) -> Library:
-        """A library to write to, the default one made by its first use; or one to try the write on."""
-        may_write(principal, method, library_id)
-        find = self._libraries.for_rehearsal if validate_only else self._libraries.for_writing
-        return find(library_id)
 
 
 def _library_router(settings: Settings) -> RouterChoice | None:

@@ -14,14 +14,15 @@ from groundwire_server.engine.libraries import Libraries
 from groundwire_server.engine.purge import PURGE, Purging, pack_purge
 from groundwire_server.engine.reindex import DAMAGED, REBUILD, RECUT, Reindexing
 from groundwire_server.engine.relating import RELATE, Relating
-from groundwire_server.errors import ErrorReason, GroundwireError, InvalidRequest, NotPermitted, UnknownResource
+from groundwire_server.engine.rights import may_write
+from groundwire_server.errors import ErrorReason, GroundwireError, InvalidRequest, UnknownResource
 from groundwire_server.evidence import Label, Principal, Progress
 from groundwire_server.ingest import documents_to_recut
 from groundwire_server.jobs import IndexPart, Job, JobControl, JobKind, JobPlace, JobRunner, JobState, audience_of
 from groundwire_server.library import Library, LibraryConfig, Recut, Snapshot
 from groundwire_server.store import PurgePolicy
 
-__all__ = ["Jobs", "may_write"]
+__all__ = ["Jobs"]
 
 _log = logging.getLogger(__name__)
 
@@ -335,13 +336,3 @@ def _planned(library_id: str, principal: Principal, parts: tuple[IndexPart, ...]
         parts=parts,
         progress=progress,
     )
-
-
-def may_write(principal: Principal, method: str, library_id: str) -> None:
-    """Raises NotPermitted when the caller may not write."""
-    if not principal.may_write:
-        raise NotPermitted(
-            ErrorReason.NOT_PERMITTED,
-            f"{method} needs the right to write.",
-            details={"method": method, "library_id": library_id},
-        )

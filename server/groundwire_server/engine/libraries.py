@@ -16,6 +16,7 @@ from groundwire_server.dense import Embedder, unpack_vector
 from groundwire_server.engine.embedding import fault_of_wish
 from groundwire_server.engine.rehearsal import rehearsal_library
 from groundwire_server.engine.resuming import pin_states, state_of, still_unreachable
+from groundwire_server.engine.rights import may_write
 from groundwire_server.errors import (
     Cause,
     ErrorReason,
@@ -25,7 +26,7 @@ from groundwire_server.errors import (
     Unavailable,
     UnknownResource,
 )
-from groundwire_server.evidence import Call, Label
+from groundwire_server.evidence import Call, Label, Principal
 from groundwire_server.ingest import EmbeddingWorker, EmbedJobs
 from groundwire_server.jobs import AUDIENCES, JobBoard, JobKind, JobState
 from groundwire_server.library import DEFAULT_LIBRARY, DataFolder, Library, LibraryConfig, Snapshot
@@ -162,6 +163,15 @@ class Libraries:
             with _opening(library_id):
                 return rehearsal_library(library_id, self._new_config)
         return self.for_reading(library_id)
+
+    def to_write(self, library_id: str, principal: Principal, method: str, *, validate_only: bool) -> Library:
+        """A library for a call that writes, or for one that tries the write.
+
+        Raises:
+            NotPermitted: the caller may not write; else as `for_reading` does.
+        """
+        may_write(principal, method, library_id)
+        return self.for_rehearsal(library_id) if validate_only else self.for_writing(library_id)
 
     def opened(self) -> list[Library]:
         """Libraries that can be opened, by id."""

@@ -67,7 +67,7 @@ class AdminService:
         findings.settle()
         try:
             update = await self._pool.run(
-                lambda: self._engine.save_library(
+                lambda: self._engine.administration.save_library(
                     request.library.library_id,
                     config,
                     call.principal,
@@ -100,7 +100,7 @@ class AdminService:
         findings.settle()
         try:
             update = await self._pool.run(
-                lambda: self._engine.update_glossary(
+                lambda: self._engine.administration.update_glossary(
                     request.library_id,
                     change,
                     call.principal,

@@ -143,7 +143,7 @@ class JobService:
         findings.required("library_id", request.library_id)
         findings.settle()
         deletion = await self._pool.run(
-            lambda: self._engine.delete_library(
+            lambda: self._engine.administration.delete_library(
                 request.library_id, request.confirmation, call.principal, validate_only=request.validate_only
             )
         )
