@@ -25,6 +25,7 @@ _HEADER = 9
 _PREFACE = 24
 _KINDS = ("DATA", "HEADERS", "PRIORITY", "RST_STREAM", "SETTINGS", "PUSH_PROMISE", "PING", "GOAWAY", "WINDOW_UPDATE")
 _PIECE = 1 << 16
+_AHEAD = 1 << 14  # half of what it reads before the other side takes it
 _RESET = struct.pack("ii", 1, 0)
 
 
@@ -124,11 +125,12 @@ class Flow:
     def grant(self, count: int | None = None) -> None:
         """Let so many further bytes through, None: all."""
 
-        def granted() -> None:
-            self._credit = None if count is None or self._credit is None else self._credit + count
-            self._granted.set()
+        self.run(lambda: self.let_go(count))
 
-        self.run(granted)
+    def let_go(self, count: int | None = None) -> None:
+        """The same in the loop of the proxy."""
+        self._credit = None if count is None or self._credit is None else self._credit + count
+        self._granted.set()
 
     async def allowed(self, wanted: int) -> int:
         """How many of the bytes that wait may go through now; waits for one."""
@@ -261,7 +263,9 @@ class FaultProxy:
         self._holder = _bound(0)  # keeps the port while nobody listens on it
         self._port: int = self._holder.getsockname()[1]
         self.address = f"127.0.0.1:{self._port}"
-        self._listener: asyncio.Server | None = None
+        self._listener: socket.socket | None = None
+        self._accepting: asyncio.Task[None]
+        self._tasks: set[asyncio.Task[None]] = set()
         self._sides: list[asyncio.StreamWriter] = []
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -307,42 +311,58 @@ class FaultProxy:
 
     async def _listen(self) -> None:
         if self._listener is None:
-            listening = _bound(self._port)
-            self._listener = await asyncio.start_server(self._accept, sock=listening, limit=1 << 14)
+            self._listener = _bound(self._port)
+            self._listener.setblocking(False)
+            self._listener.listen()
+            self._accepting = asyncio.create_task(self._accept(self._listener))
 
     async def _stop_listening(self) -> None:
         if self._listener is not None:
+            self._listener.shutdown(socket.SHUT_RDWR)  # wakes the task that accepts
+            await self._accepting
             self._listener.close()
             self._listener = None
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._sides.append(writer)
+    async def _accept(self, listener: socket.socket) -> None:
+        with suppress(OSError):
+            while True:
+                near, _ = await self._loop.sock_accept(listener)
+                task = asyncio.create_task(self._serve(near))
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+
+    async def _serve(self, near: socket.socket) -> None:
         line = self.lines.pop(0) if self.lines else Line()
         host, _, port = self.target.rpartition(":")
         try:
             if line.refused:
                 raise ConnectionRefusedError
-            far = await asyncio.open_connection(host, int(port), limit=1 << 14)
+            far = await asyncio.open_connection(host, int(port), limit=_AHEAD)
+        except asyncio.CancelledError:
+            near.close()
+            raise
         except OSError:
             self.refused += 1
-            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
-            writer.transport.abort()
+            near.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+            near.close()
             return
         self._sides.append(far[1])
-        connection = Connection(line, self._soon, (reader, writer), far)
+        here = await asyncio.open_connection(sock=near, limit=_AHEAD)
+        self._sides.append(here[1])
+        connection = Connection(line, self._soon, here, far)
         self.connections.append(connection)
-        with suppress(asyncio.CancelledError):  # of `close`
-            await connection.carry()
+        await connection.carry()
 
     async def _end(self) -> None:
-        for _ in range(3):
-            await asyncio.sleep(0)  # those that were accepted in the last moment come to `_accept`
-        while tasks := asyncio.all_tasks() - {asyncio.current_task()}:
-            for task in tasks:
+        while self._tasks:  # one that has just been accepted comes to be something meanwhile
+            for side in self._sides:
+                side.transport.abort()  # whoever waits to read or write goes on
+            for each in self.connections:
+                each.up.let_go()
+                each.down.let_go()
+            await asyncio.wait(self._tasks, timeout=0.1)
+            for task in self._tasks:
                 task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-        for side in self._sides:
-            side.transport.abort()
         await asyncio.gather(*(side.wait_closed() for side in self._sides), return_exceptions=True)
 
 

@@ -37,11 +37,16 @@ def most_attempts(error: GroundwireError) -> int:
 
 
 def retry_delay(attempt: int, error: GroundwireError) -> float:
-    """Seconds to wait before the attempt of this number, from 1; the server's word goes before.
+    """Seconds to wait before the attempt of this number, from 1; never less than the server says.
+
+    A server that is away a little longer than it said is not given up for that.
 
     >>> [retry_delay(n, BrokenStream("")) for n in (1, 2, 3, 8)]
     [0.1, 0.2, 0.4, 5.0]
+    >>> from datetime import timedelta
+    >>> away = GroundwireError("", retry_after=timedelta(seconds=1))
+    >>> [retry_delay(n, away) for n in (1, 2, 5, 8)]
+    [1.0, 1.0, 1.6, 5.0]
     """
-    if error.retry_after is not None:
-        return error.retry_after.total_seconds()
-    return float(min(0.1 * 2 ** (attempt - 1), 5.0))
+    own = float(min(0.1 * 2 ** (attempt - 1), 5.0))
+    return own if error.retry_after is None else max(own, error.retry_after.total_seconds())
