@@ -16,18 +16,17 @@ _MODE_WORDS = {"economy": "lexical", "bm25": "lexical", "": "auto"}
 _CHUNKER_WORDS = {"": "paragraph", "small_to_big": "parent_child"}
 _EXTRACTOR_WORDS = {"": "none", "off": "none", "cooccurrence": "co_occurrence", "co-occurrence": "co_occurrence"}
 _TRANSFORM_WORDS = {"": "none", "off": "none", "rag-fusion": "rag_fusion", "step-back": "step_back"}
-_ADAPTIVE_WORDS = {
-    **SWITCH_OFF,
-    **dict.fromkeys(("false", "0", "no"), "none"),
-    **dict.fromkeys(("true", "1", "yes", "on", "heuristic", "deterministic"), "rules"),
-}
 _SWITCH_RULES = {"": "learned", "none": "rules", "off": "rules"}
-_CORRECTIVE_WORDS = {
-    **SWITCH_OFF,
-    **dict.fromkeys(("false", "0", "no"), "none"),
-    **dict.fromkeys(("true", "1", "yes", "on", "heuristic", "deterministic"), "words"),
-}
 _SWITCH_WORDS = {"": "false", "none": "false"}
+
+
+def _on_or_off(on: str) -> dict[str, str]:
+    """Words for a stage that is off, or on in the way that asks no model."""
+    return {
+        **SWITCH_OFF,
+        **dict.fromkeys(("false", "0", "no"), "none"),
+        **dict.fromkeys(("true", "1", "yes", "on", "heuristic", "deterministic"), on),
+    }
 
 
 class EmbeddingSettings(Section):
@@ -57,7 +56,7 @@ class RetrievalSettings(Section):
         description="What cuts questions to libraries that are made from now on into several: the language model, or "
         "rules.",
     )
-    adaptive: Annotated[Literal["llm", "none", "rules"], word(_ADAPTIVE_WORDS)] = Field(
+    adaptive: Annotated[Literal["llm", "none", "rules"], word(_on_or_off("rules"))] = Field(
         default="none",
         description="Who says which questions need several steps: rules, or the language model; libraries that are "
         "made from now on have only these cut. none: they have all cut, and rules say it where a call asks.",
@@ -67,7 +66,7 @@ class RetrievalSettings(Section):
         description="What reads hints out of questions to libraries that are made from now on: the glossary, or the "
         "language model.",
     )
-    corrective: Annotated[Literal["llm", "none", "words"], word(_CORRECTIVE_WORDS)] = Field(
+    corrective: Annotated[Literal["llm", "none", "words"], word(_on_or_off("words"))] = Field(
         default="none",
         description="Who judges what libraries that are made from now on find, so that it is searched again or refused "
         "where it is weak: words, or the language model.",
