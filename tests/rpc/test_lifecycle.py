@@ -46,7 +46,7 @@ favour_the_loop()
 print(sys.getswitchinterval(), gc.get_freeze_count() > 0)
 """
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert ended.stdout.split() == ["0.001", "True"]
+    assert ended.stdout.split() == ["0.0002", "True"]
 
 
 def test_a_taken_port_is_named(tmp_path: Path) -> None:

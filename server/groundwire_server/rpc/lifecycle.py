@@ -35,8 +35,8 @@ __all__ = ["Running", "favour_the_loop", "listening", "running_server", "serve"]
 # Clients of a server that others use may have calls on their way when the signal comes.
 _LATE_SECONDS = 0.1
 # For how long a thread that works keeps the interpreter from the loop that takes calls in. Python's own is 5 ms,
-# several times a call.
-_SWITCH_SECONDS = 0.001
+# and the loop comes by several times a call; at this throughput is the same (docs/load.md).
+_SWITCH_SECONDS = 0.0002
 
 
 class Running:
