@@ -55,6 +55,11 @@ def test_a_sound_folder_without_a_running_server() -> None:
     assert "nobody has the data folder open" in found["lock"][0]["message"]
     assert "started for this check" in found["server"][0]["message"]
     assert found["embedder"][0]["status"] == "ok"
+    (model,) = found["llm"]  # one line for all that would ask one
+    assert model["status"] == "ok"
+    assert all(name in model["message"] for name in ("decomposition llm", "query_transform hyde, query_transform rag"))
+    assert {"decomposition", "query_transform", "filter_extractor"}.isdisjoint(found)
+    assert all(each["status"] == "ok" for each in found.get("fact_file", []))
     assert found["library"][0]["message"] == "default: 1 documents, 1 chunks, 2 facts, 0 relations"
     assert found["index"][0]["status"] == "ok"
     assert "over 1 chunks" in found["index"][0]["message"]

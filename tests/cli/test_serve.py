@@ -54,6 +54,14 @@ def test_an_address_that_cannot_be_served(words: tuple[str, ...], why: str) -> N
     assert why in ran.complaint
 
 
+@pytest.mark.parametrize("words", [("serve", "--address", "0.0.0.0:1"), ("--address", "0.0.0.0:1", "serve")])
+def test_an_address_to_speak_to_is_none_to_listen_on(words: tuple[str, ...]) -> None:
+    ran = run(*words)
+    assert ran.code == 2
+    assert "listens on --host and --port" in ran.complaint
+    assert "--address" not in run("serve", "--help").out
+
+
 def test_a_model_that_must_be_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GROUNDWIRE_EMBEDDING_BACKEND", "onnx")
     monkeypatch.setenv("XDG_CACHE_HOME", "no-cache")

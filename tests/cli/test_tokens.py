@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from groundwire import Client
+from groundwire_server.rpc.notes import start_notes
 from groundwire_server.security.callers import parse_tokens
+from groundwire_server.settings import load_settings
 from tests.cli.commands import Ran, furnish, run, server
 from tests.rpc.doors import Keys
 
@@ -84,6 +86,22 @@ def test_a_token_goes() -> None:
     assert run("tokens", "revoke", "a", "--file", FILE).out == "revoked a\n"
     assert [each["name"] for each in run("tokens", "list", "--file", FILE, "--json").frames] == ["b"]
     assert "there is no token 'a'; there are: b" in run("tokens", "revoke", "a", "--file", FILE).complaint
+
+
+def test_a_list_of_nothing_says_why() -> None:
+    assert run("tokens", "list", "--file", FILE).err == f"there is no file {FILE}\n"
+    create("a")
+    run("tokens", "revoke", "a", "--file", FILE)
+    ran = run("tokens", "list", "--file", FILE)
+    assert (ran.code, ran.err) == (0, f"{FILE} holds no token\n")
+
+
+def test_a_start_says_that_the_certificate_ran_out(keys: Keys) -> None:
+    settings = load_settings({"embedding.backend": "none", "tls.cert": keys.cert, "tls.key": keys.key}, environ={})
+    assert start_notes(settings) == []
+    keys.authority.sign("server", ends=datetime(2021, 1, 1, tzinfo=UTC)).write(keys.folder, "server")
+    (said,) = start_notes(settings)
+    assert "server.pem ran out on 2021-01-01" in said
 
 
 def test_the_settings_name_the_file() -> None:

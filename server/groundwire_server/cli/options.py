@@ -22,6 +22,7 @@ __all__ = [
     "label_option",
     "library_option",
     "mode_option",
+    "own_place_options",
     "place_options",
     "reading_options",
     "server_options",
@@ -124,10 +125,18 @@ def credential_options(*, hidden: bool) -> Callable[[Command], Command]:
 
 def place_options(command: Command) -> Command:
     """--config, --data and --address, which go into the session. They may stand before the command or behind it."""
+    return _place(command, speaks=True)
+
+
+def own_place_options(command: Command) -> Command:
+    """The same for what speaks to no server; --address is known there in order to be refused."""
+    return _place(command, speaks=False)
+
+
+def _place(command: Command, *, speaks: bool) -> Command:
+    said = "Server to speak to; also GROUNDWIRE_ADDRESS. [one is found, or started]"
     for option in (
-        _session_option(
-            "--address", WORDS, "HOST:PORT", "Server to speak to; also GROUNDWIRE_ADDRESS. [one is found, or started]"
-        ),
+        _session_option("--address", WORDS, "HOST:PORT", said, hidden=not speaks),
         _session_option("--data", click.Path(file_okay=False), "FOLDER", "Data folder. [./groundwire-data]"),
         config_option,
     ):

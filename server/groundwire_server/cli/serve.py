@@ -11,7 +11,7 @@ import click
 from pydantic import BaseModel
 
 from groundwire_server.cli.interrupt import INTERRUPTED
-from groundwire_server.cli.options import WORDS, place_options
+from groundwire_server.cli.options import WORDS, own_place_options
 from groundwire_server.cli.session import Session
 from groundwire_server.cli.streams import note
 from groundwire_server.settings import Settings
@@ -60,7 +60,7 @@ def _toml(value: object) -> str:
 @click.option(
     "--log-level", type=click.Choice(["debug", "info", "warning", "error"]), help="Least level that is written. [info]"
 )
-@place_options
+@own_place_options
 @click.pass_obj
 def command(
     session: Session,
@@ -80,6 +80,8 @@ def command(
 
     Every other setting comes from the settings file or from GROUNDWIRE_* in the environment.
     """
+    if session.address is not None:
+        raise click.UsageError("--address names a server to speak to; this one listens on --host and --port.")
     if session.shows_something:
         raise click.UsageError("A server has its certificate from tls.cert and tls.key; --help shows all settings.")
     settings = session.settings(

@@ -119,7 +119,10 @@ def list_(session: Session, path: str | None, as_json: bool) -> None:
     \b
     groundwire tokens list
     """
-    tokens = _tokens(session, path).tokens()
+    file = _tokens(session, path)
+    tokens = file.tokens()
+    if not tokens:
+        note(f"{file.path} holds no token" if file.path.exists() else f"there is no file {file.path}")
     if as_json:
         for each in tokens:
             show_json(ShownToken.of(each))

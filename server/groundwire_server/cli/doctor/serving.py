@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import groundwire_server
-from groundwire import Client, EndReason, GroundwireError, Job, JobState, Library
+from groundwire import Client, Component, EndReason, GroundwireError, Job, JobState, Library
 from groundwire_server.cli.doctor.finding import Finding, fail, ok, warn
 from groundwire_server.cli.values import share
 
@@ -21,11 +21,16 @@ def check_server(client: Client, *, own: bool) -> Iterator[Finding]:
     else:
         words = f"version {info.server_version}, {who}; this command is {groundwire_server.__version__}"
         yield warn("server", words, "restart the server from this installation")
+    yield from _without_model(info.components)
     for each in info.components:
+        if each.inactive_reason == _NO_MODEL and not each.active:
+            continue
         if each.kind == "embedder" and each.active:
             yield ok("embedder", f"{each.name} is active, version {each.version}")
         elif not each.active and each.inactive_reason.startswith(_CHOSEN):
             yield ok(each.kind, each.inactive_reason.removesuffix("."))
+        elif not each.active and " is not installed: " in each.inactive_reason:  # as extras are that nobody needs
+            yield ok(each.kind, f"{each.name} is not active: {each.inactive_reason}")
         elif not each.active:
             advice = (
                 "words answer meanwhile"
@@ -39,10 +44,19 @@ def check_server(client: Client, *, own: bool) -> Iterator[Finding]:
         yield from _check_jobs(client)
 
 
+def _without_model(components: Iterable[Component]) -> Iterator[Finding]:
+    """One line for all that would ask a language model, where there is none: nothing needs one."""
+    lost = [f"{each.kind} {each.name}" for each in components if not each.active and each.inactive_reason == _NO_MODEL]
+    if lost:
+        names = ", ".join(lost)
+        yield ok("llm", f"there is no language model, so these are not active: {names}; llm.provider sets one")
+
+
 _CHOSEN = "The server is set to "
+_NO_MODEL = "The server has no language model."
 _ADVICE = {
     "process": "wait a moment; if it stays so, the log of the server says why",
-    "embedder": "fine for search by words; for search by meaning see the line `model`, then start the server anew"
+    "embedder": "fine for search by words; for search by meaning see the line `model`, then start the server anew",
 }
 
 
