@@ -124,6 +124,10 @@ def add_overload(
             if times:
                 goal = {"goal": REFUSAL_GOAL_MS}
                 report.add(f"{name}: {what}, p{share * 100:g}", "ms", quantile(times, share), n=len(times), **goal)
+    if outcome.refused_ms:
+        soon = sum(each <= REFUSAL_GOAL_MS for each in outcome.refused_ms) / len(outcome.refused_ms) * 100
+        what = f"{name}: refused within {REFUSAL_GOAL_MS:g} ms, seen by the client"
+        report.add(what, "%", soon, n=len(outcome.refused_ms), goal=100)
     report.add(f"{name}: health, p99", "ms", quantile(health, 0.99), n=len(health), all_serving=True)
 
 
