@@ -1,4 +1,9 @@
-"""Where the parts are put together. No wire in here."""
+"""Where the parts are put together. No wire in here.
+
+`Engine` has the reads and what comes in; beside it stand `administration` (libraries and glossaries), `jobs` (work
+behind the calls), `documents` and `records` (what is stored, one by one). `FollowingEngine` reads what another process
+writes.
+"""
 
 from groundwire_server.engine.deletion import LibraryDeletion
 from groundwire_server.engine.documents import MAX_STRETCH, DocumentReading, DocumentReads, TextChange

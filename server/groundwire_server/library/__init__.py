@@ -1,4 +1,8 @@
-"""Libraries: store, indexes, glossary and settings held together, snapshots to read, and the folder they live in."""
+"""Libraries: store, indexes, glossary and settings held together, snapshots to read, and the folder they live in.
+
+`library` is one of them, with its `kept_settings` and its `indexes`; a `snapshot` is one state to read. `followed*` are
+the same for a process that reads what another one writes.
+"""
 
 from groundwire_server.library.attributes import BUILT_IN_ATTRIBUTES
 from groundwire_server.library.columns import ChunkColumns
