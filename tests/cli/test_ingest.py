@@ -8,9 +8,10 @@ from pathlib import Path
 import click
 import pytest
 
-from groundwire import Client
+from groundwire import Client, GroundwireError
+from groundwire_server.cli import ingest
 from groundwire_server.cli.ingest import await_vectors
-from tests.cli.commands import REPORT, run, write
+from tests.cli.commands import REPORT, run, server, write
 
 
 def test_documents_go_in_once() -> None:
@@ -25,6 +26,24 @@ def test_documents_go_in_once() -> None:
     assert run("ingest", folder).out == "0 stored, 2 unchanged, 0 refused\n"
     write(folder, {"a.txt": "apples and pears"})
     assert run("ingest", folder).out == "1 stored, 1 unchanged, 0 refused\n"
+
+
+def test_what_came_before_the_server_went_is_said_to_be_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = write("mine", {"a.txt": "apples"})
+    once = ingest._Run.once
+
+    def broken(self: ingest._Run) -> None:
+        once(self)
+        raise GroundwireError("gone", status="UNAVAILABLE")
+
+    with server() as address, monkeypatch.context() as patch:
+        patch.setattr(ingest._Run, "once", broken)
+        ran = run("ingest", folder, "--address", address)
+    assert ran.code == 1
+    kept, complaint = ran.err.splitlines()
+    assert kept == "what was acknowledged is stored; the same command goes on from there"
+    assert complaint.startswith("Error: no server answers at ")
+    assert "acknowledged" not in run("ingest", folder, "--address", "127.0.0.1:1").err
 
 
 def test_files_and_folders_together_and_only_some_of_them() -> None:

@@ -28,6 +28,7 @@ __all__ = ["await_vectors", "command"]
 _NAMED_AT_MOST = 10
 _WARNINGS = [each.name for each in IngestWarningKind if each.name not in ("UNSPECIFIED", "MORE")]
 # What editors leave beside a file while they write it: with --watch it would come and go as a document.
+_KEPT = "what was acknowledged is stored; the same command goes on from there"
 _PASSING = ("*~", "*.tmp", "*.swp", "#*#")
 
 
@@ -128,7 +129,12 @@ def command(
         except KeyboardInterrupt:
             report.end_progress()
             if not dry_run:
-                note("what was acknowledged is stored; the same command goes on from there")
+                note(_KEPT)
+            raise
+        except GroundwireError as error:
+            report.end_progress()
+            if error.status == "UNAVAILABLE" and report.told and not dry_run:
+                note(_KEPT)
             raise
     return SOME_REFUSED if report.refused else None
 
