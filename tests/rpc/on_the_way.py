@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import date
 from typing import Any
 
+import pytest
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from groundwire import (
     Calculation,
     Client,
+    GroundwireError,
     MetricOutcomes,
     MetricQuery,
     Operation,
@@ -22,9 +27,28 @@ from groundwire import (
     StreamHeader,
     StreamSummary,
 )
-from tests.support.fault_proxy import REFUSED, Inside, Line, Way
+from tests.client.both import KINDS
+from tests.rpc.house import House
+from tests.support.eventually import eventually
+from tests.support.fault_proxy import REFUSED, FaultProxy, Inside, Line, Way, fault_proxy
 
-__all__ = ["CALLS", "begin", "breaks", "breaks_of_ingests", "plain", "told"]
+__all__ = [
+    "CALLS",
+    "ORDINARY",
+    "PATIENCE",
+    "THOROUGH",
+    "begin",
+    "behind",
+    "breaks",
+    "breaks_of_ingests",
+    "in_time",
+    "nothing_left",
+    "plain",
+    "read",
+    "short_pauses",
+    "soon",
+    "told",
+]
 
 DAY = date(2025, 6, 30)
 QUERIES = [
@@ -98,20 +122,74 @@ _PLACES = st.one_of(
         st.sampled_from([0, 1, 5, 8, 9, 10, 14, 15, 60, 400, 1 << 20]),
     ),
 )
+_ENDS, _DRIPS = st.sampled_from(["reset", "end"]), st.sampled_from([1 << 16, 700, 33])
+_WAYS = st.builds(Way, st.none() | _PLACES, _ENDS, _DRIPS)
 # An ingest has some 500 KB to send, and what comes back is small.
 _UP_PLACES = st.integers(200, 500_000) | st.integers(200, 3_000)
+_UPS = st.builds(Way, st.none() | _UP_PLACES, _ENDS, st.sampled_from([1 << 16, 700]))
 
 
 def breaks_of_ingests(most: int) -> st.SearchStrategy[list[Line]]:
     """Up to so many connections that break while something is put in, or are refused."""
-    up = st.builds(Way, st.none() | _UP_PLACES, _ENDS, _DRIPS)
-    return st.lists(st.builds(Line, up, _WAYS) | st.just(REFUSED), min_size=1, max_size=most)
-
-
-_ENDS, _DRIPS = st.sampled_from(["reset", "end"]), st.sampled_from([1 << 16, 700])
-_WAYS = st.builds(Way, st.none() | _PLACES, st.sampled_from(["reset", "end"]), st.sampled_from([1 << 16, 700, 33]))
+    return st.lists(st.builds(Line, _UPS, _WAYS) | st.just(REFUSED), min_size=1, max_size=most)
 
 
 def breaks(most: int) -> st.SearchStrategy[list[Line]]:
     """Up to so many connections that break somewhere, or are refused."""
     return st.lists(st.builds(Line, _WAYS, _WAYS) | st.just(REFUSED), min_size=1, max_size=most)
+
+
+# ---- behind a proxy ------------------------------------------------------------------------------------------------
+
+PATIENCE = 60.0
+"""Seconds, where a hang is the alternative."""
+ORDINARY = settings(max_examples=50, suppress_health_check=list(HealthCheck))
+THOROUGH = settings(max_examples=400, suppress_health_check=list(HealthCheck))
+
+
+def soon(attempt: int, _error: Exception) -> float:
+    """A pause that grows, in place of those of the clients."""
+    return 0.01 * 2.0**attempt
+
+
+@contextmanager
+def short_pauses() -> Iterator[None]:
+    """Small batches, and clients that try again soon."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("groundwire_server.rpc.stream.MAX_BATCH_SNIPPETS", 4)
+        patch.setattr("groundwire._operation.resumption.retry_delay", soon)
+        patch.setattr("groundwire._ingest.run.retry_delay", soon)
+        patch.setattr("groundwire._call._MOST_BACKOFF_MS", 100)
+        yield
+
+
+def nothing_left(served: House) -> bool:
+    """Whether the server comes to hold nothing of any call."""
+    return eventually(lambda: not any(served.server.leftovers.values()), 30)
+
+
+@contextmanager
+def behind(here: House, kind: str, *lines: Line, **options: Any) -> Iterator[tuple[FaultProxy, Client]]:
+    """A client behind a proxy."""
+    with fault_proxy(here.server.address, lines) as proxy, KINDS[kind](proxy.address, **options) as client:
+        yield proxy, client
+
+
+def read(stream: Any) -> tuple[list[Any], GroundwireError | None]:
+    """What a stream gives out, and the error that it ends with."""
+    frames: list[Any] = []
+    try:
+        frames.extend(stream)
+    except GroundwireError as error:
+        return frames, error
+    return frames, None
+
+
+def in_time(work: Any) -> Any:
+    """What a function gives, where a hang is the alternative."""
+    given_back: list[Any] = []
+    thread = threading.Thread(target=lambda: given_back.append(work()), daemon=True)
+    thread.start()
+    thread.join(PATIENCE)
+    assert not thread.is_alive(), "it hangs"
+    return given_back[0]

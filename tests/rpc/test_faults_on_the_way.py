@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
-import itertools
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire import Client, DocumentOutcome, DocumentUpload, ErrorReason, FactRecord, GroundwireError, Reconnecting
+from groundwire import Client, GroundwireError, Reconnecting
 from groundwire.v1 import admin_pb2
-from tests.client.both import KINDS
 from tests.rpc.endings import NARROW
 from tests.rpc.house import House, furnish, house
-from tests.rpc.on_the_way import CALLS, begin, breaks, breaks_of_ingests, plain, told
+from tests.rpc.on_the_way import (
+    CALLS,
+    ORDINARY,
+    PATIENCE,
+    THOROUGH,
+    begin,
+    behind,
+    breaks,
+    in_time,
+    nothing_left,
+    plain,
+    read,
+    short_pauses,
+    told,
+)
 from tests.support.eventually import eventually
-from tests.support.fault_proxy import REFUSED, FaultProxy, Flow, Inside, Line, Way, fault_proxy
-
-_PATIENCE = 60.0  # where a hang is the alternative
-ORDINARY = settings(max_examples=50, suppress_health_check=list(HealthCheck))
-THOROUGH = settings(max_examples=400, suppress_health_check=list(HealthCheck))
-
-
-def _soon(attempt: int, _error: Exception) -> float:
-    return 0.01 * 2.0**attempt
+from tests.support.fault_proxy import REFUSED, Flow, Inside, Line, Way
 
 
 class Whole(dict[str, tuple[list[Any], Any]]):
@@ -39,12 +42,8 @@ class Whole(dict[str, tuple[list[Any], Any]]):
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _small_batches_and_short_pauses() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("groundwire_server.rpc.stream.MAX_BATCH_SNIPPETS", 4)
-        patch.setattr("groundwire._operation.resumption.retry_delay", _soon)
-        patch.setattr("groundwire._ingest.run.retry_delay", _soon)
-        patch.setattr("groundwire._call._MOST_BACKOFF_MS", 100)
+def _short_pauses() -> Iterator[None]:
+    with short_pauses():
         yield
 
 
@@ -72,22 +71,6 @@ def whole(here: House) -> Whole:
     return found
 
 
-@pytest.fixture(params=KINDS)
-def kind(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-def nothing_left(served: House) -> bool:
-    return eventually(lambda: not any(served.server.leftovers.values()), 30)
-
-
-@contextmanager
-def behind(here: House, kind: str, *lines: Line, **options: Any) -> Iterator[tuple[FaultProxy, Client]]:
-    """A client behind a proxy."""
-    with fault_proxy(here.server.address, lines) as proxy, KINDS[kind](proxy.address, **options) as client:
-        yield proxy, client
-
-
 # ---- streams that break --------------------------------------------------------------------------------------------
 
 
@@ -105,16 +88,6 @@ def assert_whole_or_nothing(here: House, whole: Whole, kind: str, name: str, lin
             assert proxy.befallen
 
 
-def read(stream: Any) -> tuple[list[Any], GroundwireError | None]:
-    """What a stream gives out, and the error that it ends with."""
-    frames: list[Any] = []
-    try:
-        frames.extend(stream)
-    except GroundwireError as error:
-        return frames, error
-    return frames, None
-
-
 @ORDINARY
 @given(name=st.sampled_from(sorted(CALLS)), lines=breaks(5))
 def test_a_broken_answer_is_the_undisturbed_one(here: House, whole: Whole, kind: str, name: str, lines: Any) -> None:
@@ -128,7 +101,10 @@ def test_many_more_broken_answers(here: House, whole: Whole, kind: str, name: st
     assert_whole_or_nothing(here, whole, kind, name, lines)
 
 
-@pytest.mark.parametrize("name", sorted(CALLS))
+@pytest.mark.parametrize(
+    "name",
+    [each if each in ("metric", "ask in parts") else pytest.param(each, marks=pytest.mark.slow) for each in CALLS],
+)
 def test_a_cut_inside_each_frame_in_turn(here: House, whole: Whole, kind: str, name: str) -> None:
     number = 0
     while True:
@@ -143,23 +119,6 @@ def test_a_cut_inside_each_frame_in_turn(here: House, whole: Whole, kind: str, n
 
 
 # ---- half-open connections -----------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Clients ask for a sign of life each second."""
-    monkeypatch.setattr("groundwire._call._KEEPALIVE_MS", 1_000)
-    monkeypatch.setattr("groundwire._call._ANSWER_MS", 1_000)
-
-
-def in_time(work: Any) -> Any:
-    """What a function gives, where a hang is the alternative."""
-    given_back: list[Any] = []
-    thread = threading.Thread(target=lambda: given_back.append(work()), daemon=True)
-    thread.start()
-    thread.join(_PATIENCE)
-    assert not thread.is_alive(), "it hangs"
-    return given_back[0]
 
 
 @pytest.mark.usefixtures("impatient")
@@ -182,7 +141,7 @@ def test_a_server_finds_out_that_nobody_is_there_any_more(here: House, kind: str
         assert error is not None
         assert error.status == "DEADLINE_EXCEEDED"
         (connection,) = proxy.connections
-        assert connection.down.left.wait(_PATIENCE)
+        assert connection.down.left.wait(PATIENCE)
         assert nothing_left(here)
 
 
@@ -300,129 +259,3 @@ def test_a_reader_that_was_taken_for_idle_goes_on(here: House, kind: str, monkey
         assert error is None
         assert plain(stream.collect()) == expected
         assert sum(isinstance(frame, Reconnecting) for frame in [*frames, *rest]) == 1
-
-
-# ---- ingests -------------------------------------------------------------------------------------------------------
-
-LARGE = ("売上高 rose in 大阪, and costs fell. " * 9_000).encode()  # some 400 KB: two parts
-
-
-@pytest.fixture(scope="module")
-def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    with house(tmp_path_factory.mktemp("stored") / "data", server__keepalive_seconds=1) as served:
-        yield served
-        assert nothing_left(served)
-
-
-def uploads(prefix: str) -> list[DocumentUpload]:
-    """Some in one part, one in two, one that is refused, and one again with other content."""
-    small = [DocumentUpload(f"{prefix}/{place}.md", f"{prefix} {place} wombat".encode() * 20) for place in range(12)]
-    return [
-        *small[:6],
-        DocumentUpload(f"{prefix}/large.md", LARGE),
-        DocumentUpload(f"{prefix}/empty.md", b""),
-        *small[6:],
-        DocumentUpload(f"{prefix}/0.md", b"at last"),
-    ]
-
-
-_NUMBER = itertools.count(1)
-
-
-def assert_stored_once(stored: House, kind: str, lines: list[Line]) -> None:
-    """What was told to be stored is; in the end all of it is, once; an ingest that failed is taken up by its id."""
-    prefix = f"{kind}{next(_NUMBER)}"
-    told_of: dict[tuple[str, int], int] = {}
-    with behind(stored, kind, *lines) as (_, client):
-        stream = client.ingest_documents(uploads(prefix))
-        events, error = in_time(lambda: read(stream))
-        outcomes = [event for event in events if isinstance(event, DocumentOutcome)]
-        told_of = {(each.doc_id, each.seq): each.revision for each in outcomes if each.error is None}
-        assert len(told_of) == sum(each.error is None for each in outcomes)  # none is told twice
-        ingest_id = stream.ingest_id
-        if error is None:
-            report = stream.collect()
-            assert len(report.outcomes) == len(uploads(prefix))
-            assert (report.summary.stored, report.summary.unchanged, report.summary.failed) == (14, 0, 1)
-    with Client(stored.server.address) as direct:
-        there = {each.doc_id: each for each in direct.list_documents(prefix=f"{prefix}/")}
-        for (doc_id, _), revision in told_of.items():
-            assert there[doc_id].revision >= revision >= 1
-        if error is not None:
-            assert error.status in ("UNAVAILABLE", "INTERNAL", "UNKNOWN", "CANCELLED"), error
-            again = taken_up(direct, prefix, ingest_id)
-            assert again.summary.failed == 1
-            there = {each.doc_id: each for each in direct.list_documents(prefix=f"{prefix}/")}
-        names = {each.doc_id for each in uploads(prefix)} - {f"{prefix}/empty.md"}
-        assert {doc_id: each.revision for doc_id, each in there.items()} == {
-            doc_id: 2 if doc_id == f"{prefix}/0.md" else 1 for doc_id in names
-        }
-        assert there[f"{prefix}/large.md"].content_bytes == len(LARGE)
-
-
-def taken_up(client: Client, prefix: str, ingest_id: str) -> Any:
-    """The same ingest by another client, once the server has let go of it."""
-    reports: list[Any] = []
-
-    def is_through() -> bool:
-        try:
-            reports.append(client.ingest_documents(uploads(prefix), ingest_id=ingest_id).collect())
-        except GroundwireError as error:
-            if error.reason is not ErrorReason.INGEST_ID_IN_USE:
-                raise
-            return False
-        return True
-
-    assert eventually(is_through, 30)
-    return reports[0]
-
-
-@settings(ORDINARY, max_examples=15)
-@given(lines=breaks_of_ingests(4))
-def test_documents_are_stored_once(stored: House, kind: str, lines: Any) -> None:
-    assert_stored_once(stored, kind, lines)
-
-
-@pytest.mark.slow
-@settings(THOROUGH, max_examples=150)
-@given(lines=breaks_of_ingests(7))
-def test_documents_are_stored_once_many_more(stored: House, kind: str, lines: Any) -> None:
-    assert_stored_once(stored, kind, lines)
-
-
-@settings(ORDINARY, max_examples=5)
-@given(lines=breaks_of_ingests(3))
-def test_figures_are_stored_once(stored: House, kind: str, lines: Any) -> None:
-    entity = f"{kind}{next(_NUMBER)}"
-    records = [
-        FactRecord("REVENUE", entity, f"FY{1900 + place}", str(place), "a.md", f"line={place}" + "x" * 300)
-        for place in range(100)
-    ]
-    with behind(stored, kind, Line(up=Way(None)), *lines) as (proxy, client):
-        stream = client.ingest_facts(records)
-        next(stream)  # it is accepted
-        proxy.reset()
-        _, error = in_time(lambda: read(stream))
-        if error is None:
-            report = stream.collect()
-            assert (report.summary.stored, report.summary.failed, report.rejected) == (100, 0, ())
-    with Client(stored.server.address) as direct:
-        listed = [each.fact.period for each in direct.list_facts(entity=entity, include_versions=True)]
-        assert len(listed) == len(set(listed))
-        assert error is not None or len(listed) == 100
-
-
-@pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize("way", ["up", "down"])
-def test_an_ingest_over_a_half_open_connection_goes_on(stored: House, kind: str, way: str) -> None:
-    """The server holds the ingest until it has found out by itself."""
-    lost = Way(40_000, "vanish") if way == "up" else Way(Inside("DATA", 4, 3), "vanish")
-    line = Line(up=lost) if way == "up" else Line(down=lost)
-    prefix = f"half{next(_NUMBER)}"
-    with behind(stored, kind, line) as (proxy, client):
-        stream = client.ingest_documents(uploads(prefix))
-        events, error = in_time(lambda: read(stream))
-        assert error is None
-        assert stream.collect().summary.stored == 14
-        assert any(isinstance(event, Reconnecting) for event in events)
-        assert proxy.befallen == 1

@@ -23,22 +23,16 @@ from groundwire import (
 from groundwire.v1 import admin_pb2
 from tests.client.both import KINDS
 from tests.rpc.house import House, furnish, house
-from tests.rpc.on_the_way import CALLS, begin, plain, told
+from tests.rpc.on_the_way import CALLS, begin, plain, short_pauses, told
 from tests.support.fault_proxy import Inside, Line, Way, fault_proxy
 
 LIBRARIES = ["default", "side", "third"]
 
 
-@pytest.fixture(params=KINDS)
-def kind(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-@pytest.fixture(autouse=True)
-def _small_batches_and_short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("groundwire_server.rpc.stream.MAX_BATCH_SNIPPETS", 4)
-    for module in ("_operation.resumption", "_ingest.run"):
-        monkeypatch.setattr(f"groundwire.{module}.retry_delay", lambda attempt, error: 0.01 * 2.0**attempt)
+@pytest.fixture(scope="module", autouse=True)
+def _short_pauses() -> Iterator[None]:
+    with short_pauses():
+        yield
 
 
 @pytest.fixture
