@@ -16,7 +16,10 @@ __all__ = ["priors", "says_unit", "unit_of_counting"]
 _COUNTED_FOR = frozenset(
     "kg g mg lb t l ml ML barrel gallon km m m2 m3 mi ft ha acre km2 hour minute day week month year".split()  # noqa: SIM905
 ) | {"kwh", "mwh", "gwh", "share", "head", "household"}
-_PER_BEHIND = re.compile(r"\s*(?:(?:an?|per|each|every)\s+|/\s?)(?=[a-z])")
+_PER_BEHIND = re.compile(
+    r"(?:\s+(?!(?:an?|per|each|every)\s)[a-z]+){0,2}\s*(?:(?<![a-z])(?P<per>an?|per|each|every)\s+|/\s?)(?=[a-z])"
+)
+_NOUN = re.compile(r"[a-z]{3,}")
 _PER_BEFORE = re.compile(r"[每毎](?P<named>[^,，、。;；:：\d\s]{1,10})$")
 _TIMES = {
     "hour": ("hour", "時", "时"),
@@ -52,7 +55,9 @@ def unit_of_counting(text: str, at: Span) -> str:
     behind = _PER_BEHIND.match(text, at.end)
     if behind:
         unit = UNIT.match(text, behind.end())
-        return _counted(unit["unit"]) if unit else ""
+        counted = _counted(unit["unit"]) if unit else ""
+        noun = _NOUN.match(text, behind.end()) if behind["per"] == "per" else None
+        return counted or (noun.group() if noun else "")
     before = _PER_BEFORE.search(text, max(0, at.start - 12), at.start)
     if before is None:
         return ""
@@ -67,7 +72,7 @@ def _counted(spelling: str) -> str:
 
 def says_unit(text: str, unit: str) -> bool:
     """Whether a folded text has a unit in any spelling, beside a figure or not."""
-    if any(word in text for word in _TIMES.get(unit, ())):
+    if any(word in text for word in _TIMES.get(unit, (unit,))):
         return True
     return any(canonical_unit(found["unit"]) == unit for found in UNIT.finditer(text))
 

@@ -129,7 +129,7 @@ def read_sentence(
     figures = tuple(
         Figure(
             number,
-            _hedges(folded.text, number, pairs.get(place)),
+            _hedges(folded.text, number, pairs.get(place), moved=turned[place][0] != 0),
             turned[place][0],
             turned[place][1],
             _way(folded.text, number, gains)[0],
@@ -210,11 +210,12 @@ def _partner(numbers: Sequence[Number], pair: _Pair | None) -> tuple[Number | No
     return numbers[pair.first if pair.place else pair.second], pair.place, pair.change
 
 
-def _hedges(text: str, number: Number, pair: _Pair | None) -> frozenset[str]:
+def _hedges(text: str, number: Number, pair: _Pair | None, *, moved: bool) -> frozenset[str]:
+    """`moved`: the clause says rose or fell, and up to what, so that it is no limit."""
     inside = frozenset(("least",)) if re.search(r"[余餘多](?=[^\d\s]*$)", number.text) else frozenset()
     if re.search(r"[来來](?=[^\d\s]*$)", number.text):
         inside |= {"about"}
-    if pair is None and is_limit(text, number.at.end):
+    if pair is None and not moved and is_limit(text, number.at.end):
         inside |= {"most"}
     return inside | hedges_before(text, number.at.start) | hedges_after(text, number.at.end)
 

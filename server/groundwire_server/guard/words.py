@@ -16,19 +16,19 @@ __all__ = [
 _UP = re.compile(
     r"(?<![a-z])(?:r[oi]se[sn]?|rising|increas\w*|grew|grow(?:n|s|ing|th)?|gain(?:s|ed|ing)?|climb\w*|jump\w*|"
     r"surg\w*|soar\w*|accelerat\w*|rais(?:e|es|ed|ing)|hiked|lifted|widen(?:s|ed|ing)|(?<=%)\s*more|"
-    r"up(?![\w-])(?!\s+to(?![a-z]))|higher|over\s+(?:the\s+)?budget|prolong\w*|lengthen\w*|expand\w*|expansion|improv\w*|rebound\w*|rall(?:y|ied))(?![a-z])"
-    r"|(?<=\d)\s(?:[a-z]+\s)?more\s+than(?!\s+[$€£¥]?\d)"
-    r"|増(?!資|減)(?:加|収|益|大|産)?|上昇|(?<![売り])上が[っりるれ]|[伸延]び|延長|成長|拡大|上回|アップ|引き上げ|値上|プラス|上升|加速|上调|上調|(?<=[%円])多[いくか]?|超出|高出|高[于於](?!\s*[\d约約])|(?<![至最不])多(?=\d)|增(?!减|"
+    r"up(?![\w-])(?!\s+to(?![a-z]))|higher|over\s+(?:the\s+)?budget|prolong\w*|lengthen\w*|expand\w*|expansion|improv\w*|rebound\w*|swell\w*|swollen|balloon\w*|strengthen\w*|rall(?:y|ied))(?![a-z])"
+    r"|(?<=\d)\s(?:[a-z]+\s){0,3}more\s+than(?!\s+[$€£¥]?\d)"
+    r"|増(?!資|減)(?:加|収|益|大|産)?|上昇|(?<![売り])上が[っりるれ]|[伸延]び|延長|成長|拡大|上回|アップ|引き上げ|値上|プラス|上升|加速|上调|上調|(?<=[%円])多[いくか]?|(?<=[本人台枚個件店社点戸冊隻頭回校席ント万億])多[いくか]|(?<=[にへ])上げ|膨ら|膨れ|高ま[っりる]|(?<![货貨])膨[胀脹]|走高|上[扬揚]|超出|高出|[高多][于於](?!\s*[\d约約])|(?<![至最不])多(?=\d)|增(?!减|"
     r"減)(?:长|長|加)?|(?<!\d)升(?!级)|涨|漲|提高|扩大|擴大|成长"
 )
 _DOWN = re.compile(
     r"(?<![a-z])(?:f[ae]ll(?:s|en|ing)?|declin\w*|decreas\w*|drop(?:s|ped|ping)?|down(?![\w-])|lower(?:ed|"
     r"ing)?|shr[aiu]nk\w*|"
     r"slump\w*|plung\w*|reduc\w*|slid(?:e|es|ing)?|contracted|contraction|dip(?:s|ped)?|tumbl\w*|weaken\w*|"
-    r"slipp\w*|sank|sink\w*|under\s+(?:the\s+)?budget|shorten\w*"
+    r"slipp\w*|dwindl\w*|diminish\w*|plummet\w*|sank|sink\w*|under\s+(?:the\s+)?budget|shorten\w*"
     r"|cut|cuts|lost|eased|eases|slow(?:s|ed|ing)|narrow(?:s|ed|ing)|(?<=%)\s*(?:fewer|less))(?![a-z])"
-    r"|(?<=\d)\s(?:[a-z]+\s)?(?:less|fewer)\s+than(?!\s+[$€£¥]?\d)"
-    r"|(?<![増增])減(?!価|り張)(?:少|収|益|る|っ|り)?|低下|下落|下が[っりるれ]|縮小|縮[まむめ]|短縮|下降|下回|ダウン|引き下げ|値下|マイナス|鈍化|回落|放缓|放緩|下调|下調|(?<=[%円])少な?|收窄|缩短|縮短|缩小|低[于於](?!\s*[\d约約])|低(?=[约約]?\s?\d)|(?<![至最不])少(?=\d)|"
+    r"|(?<=\d)\s(?:[a-z]+\s){0,3}(?:less|fewer)\s+than(?!\s+[$€£¥]?\d)"
+    r"|(?<![増增])減(?!価|り張)(?:少|収|益|る|っ|り)?|低下|下落|下が[っりるれ]|縮小|縮[まむめん]|短縮|下降|下回|ダウン|引き下げ|値下|マイナス|鈍化|回落|放缓|放緩|下调|下調|(?<=[%円])少な?|(?<=[本人台枚個件店社点戸冊隻頭回校席ント万億])少な|(?<=[にへ])下げ|落と[しすせ]|減ら|缩水|縮水|走低|下滑|滑落|收窄|缩短|縮短|缩小|[低少][于於](?!\s*[\d约約])|低(?=[约約]?\s?\d)|(?<![至最不])少(?=\d)|"
     r"(?<![増增])减(?:少)?|"
     r"(?<!以)(?<!投)降(?!水|雨|雪|落|格|级|伏|り|る)|下跌|跌|萎缩|萎縮|缩减|落ち込"
 )
@@ -48,13 +48,13 @@ _BEFORE = {
     "most": (
         r"(?<![a-z])(?:under|less than|fewer than|below|up to|at most|no more than|not more than|a maximum of|"
         r"not exceeding|not exceed|limit(?:s|ed)?(?:\s[^.,;\d]{0,30})?\sto|capped at|as many as|within)",
-        r"最多|至多|不超过|不超過|不到|不足|低于|低於|少于|少於|限[定制](?:[为為于於]|在)|(?<![期年时時])限于|最大で?|最高で?|多くとも|小于",
+        r"最多|至多|不超过|不超過|不到|不足|低于|低於|少于|少於|(?<![期时時年权權界局])限[载載乘购購坐重速高定制](?:[为為于於]|在)?|(?<![期年时時])限于|最大で?|最高で?|多くとも|[長多高大遅]くても|小于",
     ),
     "least": (
         r"(?<![a-z])(?:at least|(?<!take)over|more than|above|(?<!not )exceeding|(?<!not )exceeds?|exceeded|"
         r"in excess of|upwards? of|no (?:less|fewer) than|"
         r"not less than|greater than|a minimum of|surpass(?:ed|ing|es)|topp(?:ed|ing))",
-        r"(?<!不)超过|(?<!不)超過|逾|(?<!不)超(?!级)|少なくとも|至少|最少|不少于|不少於|多于|多於|大于|高于|"
+        r"(?<!不)超过|(?<!不)超過|逾|(?<!不)超(?!级)|少なくとも|[短少低早]なくても|[短低早]くても|至少|最少|不少于|不少於|多于|多於|大于|高于|"
         r"高於|不低于|不低於",
     ),
     "about": (
@@ -85,11 +85,11 @@ _AFTER_RES = {kind: re.compile(rf"(?:{english})|\s*(?:{han})") for kind, (englis
 
 # In Chinese and Japanese a verb or a noun may stand between: 最多容纳25人, 估计损失玉米12,400公顷, 少なくとも会員5人.
 _FURTHER_RES = {
-    "most": re.compile(r"(?:最多|至多)[^的地,，、。;；:：\d\s]{1,4}$"),
+    "most": re.compile(r"(?:最多|至多)[^的地,，、。;；:：\d\s]{1,8}$"),
     "least": re.compile(r"(?:至少|最少|少なくとも|最低でも)[^的,，、。;；:：\d\s]{1,6}$"),
     "about": re.compile(r"(?:估[计計]|推[计計定]|大约|大約|大概|およそ)[^的,，、。;；:：\d\s]{1,8}$"),
 }
-_LIMIT = re.compile(r"\s*まで(?=である|です|とす|だ|で[、,。]|が|[。、,]|$)")
+_LIMIT = re.compile(r"\s*まで(?![にのへ])")
 
 _RATIOS = {
     "2": (
