@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from groundwire_server.dense import HashEmbedder
 from groundwire_server.errors import Cause, ErrorReason, FailedPrecondition
 from groundwire_server.evidence import (
     Attribute,
+    BudgetOver,
     Call,
     CallCancelled,
     CallOptions,
@@ -27,12 +30,20 @@ from groundwire_server.evidence import (
     Predicate,
     QueryVariant,
     RefusalReason,
+    Snippets,
     Summary,
 )
 from groundwire_server.glossary import EntityTerm, Glossary, Synonym
 from groundwire_server.library import LibraryConfig, Snapshot
 from groundwire_server.llm import ModelFailed, ScriptedProvider, load_prompt
-from groundwire_server.narrative import RetrievalMode, RetrievalParts, RetrievalTuning, RetrieveRequest, retrieve
+from groundwire_server.narrative import (
+    RetrievalMode,
+    RetrievalParts,
+    RetrievalTuning,
+    RetrieveRequest,
+    retrieve,
+    within_budgets,
+)
 from groundwire_server.security import SecurityGate, local_principal
 from tests.narrative.retrieved import Retrieved, docs, planned_call, retrieved
 from tests.support.libraries import START, Doc, make_library
@@ -380,3 +391,20 @@ def test_the_same_question_gets_the_same_stream(snapshot: Snapshot) -> None:
     for query in (QUESTION, UNANSWERED):
         first, second = (run(snapshot, query) for _ in range(2))
         assert (first[0], first[1], first[2].degradations) == (second[0], second[1], second[2].degradations)
+
+
+def test_what_a_model_was_asked_before_the_soft_budget_was_over_is_told(snapshot: Snapshot) -> None:
+    model = ScriptedProvider(["roads in the mountains", BudgetOver("grade")])
+    tuning = RetrievalTuning(query_transform="step_back", corrective=True, corrective_judge="llm")
+    call = planned_call()
+    bounded = replace(call, options=replace(call.options, soft_budget=timedelta(hours=1)))
+    parts = RetrievalParts(model=model)
+
+    def search(bounded: Call) -> Iterator[Header | Snippets | Summary]:
+        return retrieve(RetrieveRequest(QUESTION, tuning=tuning), bounded, [snapshot], parts)
+
+    *_, summary = within_budgets(search, bounded)
+    assert isinstance(summary, Summary)
+    assert summary.end_reason is EndReason.SOFT_BUDGET
+    assert [each.component for each in summary.degradations] == ["soft_budget"]
+    assert [(used.model, used.calls) for used in summary.model_usage] == [(f"{model.name}:{model.model}", 1)]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from groundwire_server.errors import GroundwireError, InvalidRequest, Violation
 from groundwire_server.evidence import (
     NO_TRACE,
+    BudgetOver,
     Call,
     EndReason,
     ExplainLevel,
@@ -27,6 +28,7 @@ from groundwire_server.evidence import (
     Summary,
     Trace,
 )
+from groundwire_server.llm import CountedCalls, Usage, model_usage
 from groundwire_server.narrative.corrective import Corrected, search_until_enough, wanted_judge
 from groundwire_server.narrative.exit import make_snippets
 from groundwire_server.narrative.hints import make_hints
@@ -79,6 +81,22 @@ def retrieve(
         yield Header((), (GATE_STEP,), call.reference_day)
         yield Summary(EndReason.REFUSED, refusal=refusal)
         return
+    asked = None if parts.model is None else CountedCalls(parts.model)
+    try:
+        yield from _found(request, call, snapshots, replace(parts, model=asked), unreachable)
+    except BudgetOver:
+        if asked is not None and asked.usage != Usage():  # it is paid for all the same
+            yield Summary(EndReason.SOFT_BUDGET, model_usage=(model_usage(asked, asked.usage),))
+        raise
+
+
+def _found(
+    request: RetrieveRequest,
+    call: Call,
+    snapshots: Sequence[Snapshot],
+    parts: RetrievalParts,
+    unreachable: Sequence[Unreachable],
+) -> Iterator[Header | Snippets | Summary]:
     chosen = _choose(request, call, snapshots, parts, unreachable)
     reach = Reach(call, chosen.snapshots, chosen.unreachable)
     faults = _filter_faults(call, reach)
