@@ -29,7 +29,7 @@ ANYWHERE = {
 ONLY = {
     # A reason or a type.
     "engine/relating.py": {"why"},
-    "library/followed_folder.py": {"reason"},
+    "library/followed_folder.py": {"_why(error)"},
     # Of a folder whose library is gone: its id and a number.
     "engine/jobs.py": {"name"},
     # What a model was asked, of texts up to the label that the settings let it see; RESTRICTED is none of them.
