@@ -9,7 +9,7 @@ from collections.abc import Callable
 __all__ = ["eventually"]
 
 
-def eventually(holds: Callable[[], bool], seconds: float = 10.0) -> bool:
+def eventually(holds: Callable[[], bool], seconds: float = 30.0) -> bool:
     """Whether it comes to hold in time; looks often, and gives the other threads the processor in between."""
     pause, deadline = threading.Event(), time.monotonic() + seconds
     while not holds():
