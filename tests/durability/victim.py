@@ -219,11 +219,18 @@ class _Watched:
         return iter(self._opened)
 
 
+def _save_each_write() -> None:
+    directory: Any = importlib.import_module("groundwire_server.lexical.directory")
+    directory._SAVE_AFTER_SECONDS = 0.0
+
+
 def main() -> None:
     """Load all of the server, lay the fuse, and run the command."""
     for module in ("groundwire_server.cli.app", "groundwire_server.cli.serve", "groundwire_server.rpc"):
         importlib.import_module(module)
     (point,) = [each for each in POINTS if each.name == os.environ["KILL_POINT"]]
+    if isinstance(point.trigger, FileCall) and point.trigger.function == "unlink":
+        _save_each_write()  # else there is nothing to merge where the writes follow each other quickly
     arm(point, _Fuse(point, int(os.environ["KILL_SAYS"])))
     importlib.import_module("groundwire_server.cli").main()
 

@@ -91,7 +91,7 @@ def test_the_folder_stays_taken_while_the_process_that_writes_is_replaced(here: 
 
 def test_a_dead_process_is_replaced(here: Served) -> None:
     caller = Caller(here.address)
-    caller.store({"before.md": "a wombat before"})
+    assert eventually(lambda: stored(caller, {"before.md": "a wombat before"}), 60)  # others kill the writer, too
     for name in ("writer", "reader-1", "reader-2"):
         before = here.pids[name]
         here.kill(name)

@@ -211,6 +211,9 @@ class Guard(grpc.aio.ServerInterceptor):
             time_bound = self._calls.get(call)
             ours = time_bound is not None and time_bound.expired()
             await self._refuse(call, (call.cut or _out_of_time()) if ours else error)
+        except grpc.aio.InternalError:
+            # The core takes nothing more for this call: it has ended meanwhile, and the handler was not told yet.
+            raise asyncio.CancelledError from None
         except Exception as error:  # noqa: BLE001 - whatever it is, its text must not reach the client
             await self._refuse(call, error)
         finally:

@@ -31,6 +31,7 @@ class IngestRun:
         self._machine = machine
         self._connection = 0
         self._attempt = 0
+        self._most = 0  # the longest patience that an error of this row of attempts asks for
         self._was_accepted = False
         self._cancelled = False
         self._error: BaseException | None = None
@@ -103,7 +104,7 @@ class IngestRun:
             self.fail(fault)
         self._was_accepted |= self._machine.accepted
         if any(isinstance(event, IngestAck) for event in events):
-            self._attempt = 0
+            self._attempt = self._most = 0
         self._events.extend(events)
 
     def end(self) -> None:
@@ -121,7 +122,8 @@ class IngestRun:
         if self._fault is not None:
             self.give_up(self._fault)
         self._attempt += 1
-        if not self._was_accepted or self._attempt > most_attempts(error) or not is_worth_a_retry(error):
+        self._most = max(self._most, most_attempts(error))
+        if not self._was_accepted or self._attempt > self._most or not is_worth_a_retry(error):
             self.give_up(error)
         self.delay = retry_delay(self._attempt, error)
         self._events.append(Reconnecting(self._attempt, self.delay, error.message))
