@@ -118,16 +118,27 @@ async def _send(outgoing: Any, request: bytes | AsyncIterator[bytes], stopping: 
     broken_off = False
     try:
         if isinstance(request, bytes):
-            await outgoing.write(request)
+            await _write(outgoing, request)
         elif stopping is None:
             async for message in request:
-                await outgoing.write(message)
+                await _write(outgoing, message)
         else:
             broken_off = await _send_until(outgoing, request, stopping)
         await outgoing.done_writing()
-    except (asyncio.InvalidStateError, grpc.RpcError):
+    except (asyncio.InvalidStateError, grpc.RpcError, grpc.aio.InternalError):
         pass
     return broken_off
+
+
+async def _write(outgoing: Any, message: bytes) -> None:
+    """Write a message. Where the other side has ended the call meanwhile, `outgoing.write` would put a status of its
+    own in the place of the one that is on its way, which has the reason.
+
+    Raises:
+        grpc.RpcError, grpc.aio.InternalError: the call has ended.
+    """
+    await outgoing.wait_for_connection()
+    await outgoing._cython_call.send_serialized_message(message)
 
 
 async def _send_until(outgoing: Any, request: AsyncIterator[bytes], stopping: asyncio.Event) -> bool:
@@ -145,7 +156,7 @@ async def _send_until(outgoing: Any, request: AsyncIterator[bytes], stopping: as
                 coming.cancel()
             if message is None:
                 return False
-            await outgoing.write(message)
+            await _write(outgoing, message)
     finally:
         stop.cancel()
 
