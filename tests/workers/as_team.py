@@ -13,7 +13,7 @@ import tests.rpc.house
 from tests.rpc.house import House
 from tests.workers.team import team
 
-__all__ = ["house"]
+__all__ = ["house", "pytest_configure"]
 
 
 @contextmanager
@@ -23,4 +23,6 @@ def house(data: Path, **settings: object) -> Iterator[House]:
         yield made.readers[0]
 
 
-tests.rpc.house.house = house
+def pytest_configure() -> None:
+    """Before any test is read; whoever only imports this module changes nothing."""
+    tests.rpc.house.house = house

@@ -13,7 +13,7 @@ import threading
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from contextvars import copy_context
 from typing import Any, TypeVar
 
@@ -126,10 +126,11 @@ def _never() -> bool:
 
 
 def _step_back() -> None:
-    """Linux alone counts niceness by thread."""
+    """Linux alone counts niceness by thread. Where it may not be changed the threads work all the same."""
     if sys.platform == "linux":
         this = threading.get_native_id()
-        os.setpriority(os.PRIO_PROCESS, this, os.getpriority(os.PRIO_PROCESS, this) + _STEPS_BACK)
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, this, os.getpriority(os.PRIO_PROCESS, this) + _STEPS_BACK)
 
 
 class _Turns(ThreadPoolExecutor):
