@@ -56,10 +56,10 @@ class AsyncItems(Generic[ItemT]):
         try:
             response = await anext(self._responses)
         except StopAsyncIteration:
-            self._flow.end()
+            self._ended()
             return
         except grpc.RpcError as error:
-            self._flow.fail(self._failure(error))
+            self._broke(self._failure(error))
             return
         except asyncio.CancelledError:
             if task_is_cancelled():
@@ -72,6 +72,14 @@ class AsyncItems(Generic[ItemT]):
         except BrokenStream:
             self._call.cancel()
             raise
+
+    def _ended(self) -> None:
+        """The server has ended the call in order."""
+        self._flow.end()
+
+    def _broke(self, error: GroundwireError) -> None:
+        """The connection is gone, or the call failed."""
+        self._flow.fail(error)
 
     def cancel(self) -> None:
         """End the call. May be called more than once."""
@@ -150,28 +158,13 @@ class AsyncStream(AsyncItems[Frame], Generic[ResultT]):
                 return
             self._call = self._begin(self._whole.request, self._left())
             self._responses = aiter(self._call)
-        try:
-            response = await anext(self._responses)
-        except StopAsyncIteration:
-            if self._whole.is_whole:
-                self._flow.end()
-            else:
-                self._broke(BrokenStream("the stream ended without its summary"))
-            return
-        except grpc.RpcError as error:
-            self._broke(self._failure(error))
-            return
-        except asyncio.CancelledError:
-            if task_is_cancelled():
-                self.cancel()
-                raise
-            self._flow.fail(call_cancelled())
-            return
-        try:
-            self._flow.add(response)
-        except BrokenStream:
-            self._call.cancel()
-            raise
+        await super()._read()
+
+    def _ended(self) -> None:
+        if self._whole.is_whole:
+            self._flow.end()
+        else:
+            self._broke(BrokenStream("the stream ended without its summary"))
 
     def _broke(self, error: GroundwireError) -> None:
         """Go on later, or raise what ended the connection."""

@@ -51,16 +51,24 @@ class Items(Generic[ItemT]):
         try:
             response = next(self._call)
         except StopIteration:
-            self._flow.end()
+            self._ended()
             return
         except grpc.RpcError as error:
-            self._flow.fail(self._failure(error))
+            self._broke(self._failure(error))
             return
         try:
             self._flow.add(response)
         except BrokenStream:
             self._call.cancel()
             raise
+
+    def _ended(self) -> None:
+        """The server has ended the call in order."""
+        self._flow.end()
+
+    def _broke(self, error: GroundwireError) -> None:
+        """The connection is gone, or the call failed."""
+        self._flow.fail(error)
 
     def cancel(self) -> None:
         """End the call. Safe from any thread, and more than once."""
@@ -137,22 +145,13 @@ class Stream(Items[Frame], Generic[ResultT]):
             if self._flow.over:
                 return
             self._call = self._begin(self._whole.request, self._left())
-        try:
-            response = next(self._call)
-        except StopIteration:
-            if self._whole.is_whole:
-                self._flow.end()
-            else:
-                self._broke(BrokenStream("the stream ended without its summary"))
-            return
-        except grpc.RpcError as error:
-            self._broke(self._failure(error))
-            return
-        try:
-            self._flow.add(response)
-        except BrokenStream:
-            self._call.cancel()
-            raise
+        super()._read()
+
+    def _ended(self) -> None:
+        if self._whole.is_whole:
+            self._flow.end()
+        else:
+            self._broke(BrokenStream("the stream ended without its summary"))
 
     def _broke(self, error: GroundwireError) -> None:
         """Go on later, or raise what ended the connection."""
